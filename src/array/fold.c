@@ -239,8 +239,8 @@ static void count_units(qn_fold *f)
 static uint32_t most_lanes(const qn_fold_making *m)
 {
     const uint32_t lanes = qn_pack_lanes(m->operands, m->inputs, m->rules->pack_bytes);
-    const bool costly = m->rules->compound || m->rules->loops;
-    return m->fold->form.columns && costly ? QN_MIN(lanes, COSTLY_LANES) : lanes;
+    return m->fold->form.columns && qn_fold_is_costly(m->rules) ? QN_MIN(lanes, COSTLY_LANES)
+                                                                : lanes;
 }
 
 static void choose_units(const qn_fold_making *m)

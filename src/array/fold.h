@@ -156,6 +156,12 @@ typedef struct qn_fold_rules {
     qn_setting setting;  /**< what was measured to be better than what follows from the rest */
 } qn_fold_rules;
 
+/** A reduction in which a value of its own for each lane costs much. */
+static inline bool qn_fold_is_costly(const qn_fold_rules *rules)
+{
+    return rules->compound || rules->loops;
+}
+
 /** Plan. Operands: inputs, which broadcast to `shape`, then outputs, which have the kept axes. */
 void qn_fold_make(qn_fold *fold, const qn_operand *operands, size_t operand_count, int ndim,
                   const int64_t *shape, const qn_fold_rules *rules);

@@ -100,6 +100,16 @@ static int64_t bytes_at_once(const qn_fold_making *m)
     return least;
 }
 
+/* True where packs are aligned as it is, and small because more lanes would cost too much. */
+static bool is_fine(const qn_fold_making *m)
+{
+    bool vector = qn_fold_is_costly(m->rules);
+    for (size_t k = 0; k < m->inputs; k++) {
+        vector &= !is_dense(m, k) || m->fold->form.access[k] == QN_ACCESS_VECTOR;
+    }
+    return vector;
+}
+
 static bool may_take(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
@@ -107,7 +117,8 @@ static bool may_take(const qn_fold_making *m)
     return f->form.columns && f->form.kept > 0 && f->form.reduced > 0 && f->length > 0 &&
            !f->form.reordered && f->outputs > 0 && f->extent[lane_of(f)] >= LEAST_COLUMNS &&
            f->extent[lane_of(f)] <= MOST_COLUMNS && !r->ordered && !r->positions && r->in_turns &&
-           r->pack_bytes == QN_ACCESS_BYTES && !(r->exact && r->setting.workers != 0);
+           r->pack_bytes == QN_ACCESS_BYTES && !is_fine(m) &&
+           !(r->exact && r->setting.workers != 0);
 }
 
 static void lay(const qn_fold_making *m, int64_t lanes, int64_t groups)

@@ -21,7 +21,7 @@
 #define MOST_MEETING   32     /* threads of an output in the end, of one warp */
 #define ROOM_BYTES     32768  /* of shared memory for the values of a span */
 #define LARGEST_VALUE  64     /* bytes, where it is not known */
-#define COMPOUND_LANES 8      /* of values that are costly to keep */
+#define COSTLY_LANES   8      /* of values that are costly to keep or to come by */
 #define LEAST_UNITS    4      /* of a thread */
 #define IDLE           8      /* one thread in so many, or more, is idle by columns */
 #define FEW_PACKS      8      /* of wide elements, for which columns do as well */
@@ -203,7 +203,7 @@ typedef struct way {
 static bool find_way(const qn_fold_making *m, const span *s, way *w)
 {
     uint32_t lanes = qn_pack_lanes(m->operands, m->inputs, m->rules->pack_bytes);
-    lanes = m->rules->compound ? QN_MIN(lanes, COMPOUND_LANES) : lanes;
+    lanes = qn_fold_is_costly(m->rules) ? QN_MIN(lanes, COSTLY_LANES) : lanes;
     for (; lanes > 1; lanes /= 2) {
         *w = (way){.lanes = lanes};
         if (!choose_heads(m, s, lanes, &w->heads)) {

@@ -328,7 +328,7 @@ static bool all_near(const walk *w)
 /* The walk may have blocks of a shape of its own. */
 static bool tiles_or_rows(const qn_plan_rules *rules)
 {
-    return !rules->keep_dims && !rules->no_tiles && rules->pack_bytes != 0;
+    return !rules->keep_dims && !rules->no_tiles && !rules->loops && rules->pack_bytes != 0;
 }
 
 /* Over thin rows, or walks through shared memory, the best first: boxes of words, tiles in squares,

@@ -194,6 +194,7 @@ typedef struct qn_plan_rules {
     bool ordered;   /**< walk in C order: the text uses the position */
     bool keep_dims; /**< merge nothing: the text uses positions along axes, or the user says so */
     bool no_tiles;  /**< the caller chose the size of the blocks */
+    bool loops;     /**< the text has loops: a pack repeats it often enough */
     uint32_t pack_bytes; /**< bytes that a pack may take of the narrowest operand: 16, less for
                               costly texts; item size or less means one lane */
     uint32_t work;       /**< instructions of the text for an element, if they are many */

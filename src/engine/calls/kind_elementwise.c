@@ -56,6 +56,7 @@ static void plan(qn_call *call)
     qn_plan_rules rules = {.ordered = kernel->uses_position,
                            .keep_dims = kernel->separate_axes || kernel->uses_axes,
                            .no_tiles = call->block_size != 0,
+                           .loops = kernel->loops,
                            .pack_bytes = qn_call_pack_bytes(call, call->operand_count),
                            .work = kernel->heavy * HEAVY,
                            .setting = call->setting};
