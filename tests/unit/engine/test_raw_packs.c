@@ -162,3 +162,44 @@ Test(raw_packs, scatters)
         quern_array_release(y);
     }
 }
+
+/* Along rows: with loops in their texts reductions go by packs, but not with raw arrays, too. */
+static void sum_rows(const char *in, const char *map, size_t count, bool packs)
+{
+    enum { ROWS = 9, WIDTH = 64 };
+    quern_kernel *k;
+    OK(quern_reduction(&k, engine, in, "int64 y", map, "a + b", "y = a", "0", NULL));
+    quern_array *line = numbered_memory(QUERN_FLOAT32, ROWS * WIDTH), *x, *y = NULL;
+    OK(quern_array_reshape(&x, line, SHAPE(ROWS, WIDTH)));
+    quern_call_options o = QUERN_CALL_OPTIONS_INIT;
+    o.axes = (int[]){1};
+    o.axis_count = 1;
+    const quern_value both[] = {QUERN_VALUES(x, line, &y)}, one[] = {QUERN_VALUES(x, &y)};
+    const quern_value *values = count == 3 ? both : one;
+    quern_explanation *e;
+    OK(quern_explain(&e, k, values, count, &o));
+    cr_expect_eq(strstr(e->plan, "4 elements at once") != NULL, packs, "%s", e->plan);
+    quern_explanation_release(e);
+    OK(quern_call_n(k, values, count, &o));
+    int64_t got[ROWS];
+    OK(quern_array_read(y, got, sizeof got));
+    for (int64_t r = 0; r < ROWS; r++) {
+        int64_t sum = 0;
+        for (int64_t c = 0; c < WIDTH; c++) {
+            sum += 3 * numbered(r * WIDTH + c);
+        }
+        cr_expect_eq(got[r], sum, "%s: row %ld: %ld, not %ld", map, (long)r, (long)got[r],
+                     (long)sum);
+    }
+    quern_array_release(line);
+    quern_array_release(x);
+    quern_array_release(y);
+    quern_kernel_release(k);
+}
+
+Test(raw_packs, loops_of_reductions)
+{
+    sum_rows("T x", "long long s = 0; for (int k = 0; k < 3; k++) s += x; return s", 2, true);
+    sum_rows("T x, raw T r", "long long s = 0; for (int k = 0; k < 3; k++) s += x + r[0]; return s",
+             3, false);
+}
