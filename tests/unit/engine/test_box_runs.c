@@ -7,20 +7,13 @@
  * written beyond it.
  */
 #include "base/base.h"
+#include "draw.h"
 #include "numbered.h"
 #include <stdio.h>
 
 TestSuite(box_runs, .init = whole_open, .fini = whole_close);
 
 enum { DRAWN = 24, MOST = 24 * 4 * 1600, MOST_OF_THREE = 40 * 40 * 304 };
-
-static uint64_t state;
-
-static int64_t draw(int64_t least, int64_t most)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return least + (int64_t)((state >> 33) % (uint64_t)(most - least + 1));
-}
 
 /* A view of three axes, of which the lines along the last are `pitch` elements apart. */
 typedef struct view {

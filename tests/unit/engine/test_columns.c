@@ -7,20 +7,13 @@
  * operator does not commute, so that a sum that is taken twice, or out of order, shows.
  */
 #include "base/base.h"
+#include "draw.h"
 #include "numbered.h"
 #include <stdio.h>
 
 TestSuite(columns, .init = whole_open, .fini = whole_close);
 
 enum { DRAWN = 15, MOST = 1 << 16 };
-
-static uint64_t state;
-
-static int64_t draw(int64_t least, int64_t most)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return least + (int64_t)((state >> 33) % (uint64_t)(most - least + 1));
-}
 
 /* `extent`: blocks of lines, lines, columns. Lines are `pitch` elements apart. */
 typedef struct view {

@@ -7,20 +7,13 @@
  * read beyond it.
  */
 #include "base/base.h"
+#include "draw.h"
 #include "numbered.h"
 #include <stdio.h>
 
 TestSuite(cut_units, .init = whole_open, .fini = whole_close);
 
 enum { DRAWN = 90 };
-
-static uint64_t state;
-
-static int64_t draw(int64_t least, int64_t most)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return least + (int64_t)((state >> 33) % (uint64_t)(most - least + 1));
-}
 
 /* A view of `extent`, of which the lines along the last axis are `pitch` elements apart. */
 typedef struct view {

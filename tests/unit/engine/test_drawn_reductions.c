@@ -8,20 +8,13 @@
  * so that the software device finds what is read beyond it.
  */
 #include "base/base.h"
+#include "draw.h"
 #include "numbered.h"
 #include <stdio.h>
 
 TestSuite(drawn_reductions, .init = whole_open, .fini = whole_close);
 
 enum { DRAWN = 40, AXES = 4, MOST = 1 << 18 };
-
-static uint64_t state;
-
-static int64_t draw(int64_t least, int64_t most)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return least + (int64_t)((state >> 33) % (uint64_t)(most - least + 1));
-}
 
 /* A view of memory in C order from `offset` on: slabs of the first axis are `gap` elements apart,
  * and the output has every `step` of its last axis. */

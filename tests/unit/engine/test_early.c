@@ -5,20 +5,13 @@
  * thing to know: a macro in the preamble, which stands before the prefetches, adds a count of its
  * sector to each of them.
  */
+#include "draw.h"
 #include "whole.h"
 #include <stdio.h>
 
 TestSuite(early, .init = whole_open, .fini = whole_close);
 
 enum { SECTOR = 32, MOST = 1 << 20, CALLS = 40 };
-
-static uint64_t state = 11;
-
-static int64_t draw(int64_t least, int64_t most)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return least + (int64_t)((state >> 33) % (uint64_t)(most - least + 1));
-}
 
 /* An output: `rows` in each of `parts`, of `length` elements `step` apart, and `gap` behind each.
  */

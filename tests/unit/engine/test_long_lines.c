@@ -7,19 +7,12 @@
  * processors as a large GPU has, blocks share lines, and lines share blocks.
  */
 #include "base/base.h"
+#include "draw.h"
 #include "numbered.h"
 
 TestSuite(long_lines, .init = whole_open_large, .fini = whole_close);
 
 enum { DRAWN = 40, OUTER = 4, MIDDLE = 7, LONGEST = 1400 };
-
-static uint64_t state;
-
-static int64_t draw(int64_t least, int64_t most)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return least + (int64_t)((state >> 33) % (uint64_t)(most - least + 1));
-}
 
 /* A view of lines that are `pitch` elements apart. */
 typedef struct view {
@@ -145,34 +138,16 @@ static void check_drawn(quern_dtype dtype, quern_dtype other, int least)
     quern_kernel_release(k);
 }
 
-Test(long_lines, of_bytes)
+Test(long_lines, drawn)
 {
-    state = 1;
-    check_drawn(QUERN_UINT8, QUERN_UINT8, DRAWN / 6);
-}
-
-Test(long_lines, of_two_bytes)
-{
-    state = 2;
-    check_drawn(QUERN_UINT16, QUERN_UINT16, DRAWN / 6);
-}
-
-Test(long_lines, of_four_bytes)
-{
-    state = 3;
-    check_drawn(QUERN_FLOAT32, QUERN_FLOAT32, DRAWN / 6);
-}
-
-Test(long_lines, of_eight_bytes)
-{
-    state = 4;
-    check_drawn(QUERN_INT64, QUERN_INT64, DRAWN / 6);
-}
-
-Test(long_lines, of_two_bytes_and_four)
-{
-    state = 5;
-    check_drawn(QUERN_UINT16, QUERN_FLOAT32, DRAWN / 6);
+    static const quern_dtype pairs[][2] = {{QUERN_UINT8, QUERN_UINT8},
+                                           {QUERN_UINT16, QUERN_UINT16},
+                                           {QUERN_FLOAT32, QUERN_FLOAT32},
+                                           {QUERN_INT64, QUERN_INT64},
+                                           {QUERN_UINT16, QUERN_FLOAT32}};
+    for (size_t k = 0; k < QN_COUNT(pairs); k++) {
+        check_drawn(pairs[k][0], pairs[k][1], DRAWN / 6);
+    }
 }
 
 /* Columns of which all inputs run backwards go by packs: the outputs run backwards then. */

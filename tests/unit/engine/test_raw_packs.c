@@ -4,19 +4,12 @@
  * windows, counted loops; of drawn lengths, and at drawn offsets, so that elements before the first
  * pack and after the last are met, too. What is expected comes from a loop on the host.
  */
+#include "draw.h"
 #include "numbered.h"
 
 TestSuite(raw_packs, .init = whole_open, .fini = whole_close);
 
 enum { MOST = 300, WINDOW = 7, MARGIN = 16 };
-
-static uint64_t state = 11;
-
-static int64_t draw(int64_t least, int64_t most)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return least + (int64_t)((state >> 33) % (uint64_t)(most - least + 1));
-}
 
 /* What an operation gives for element `i` of `count`, of raw numbers that begin at `from`. */
 typedef unsigned formula(int64_t i, int64_t count, int64_t from);

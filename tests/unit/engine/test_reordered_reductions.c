@@ -6,20 +6,13 @@
  * where elements lie. Extents are drawn so that each kind of plan has some.
  */
 #include "base/base.h"
+#include "draw.h"
 #include "numbered.h"
 #include <stdio.h>
 
 TestSuite(reordered_reductions, .init = whole_open, .fini = whole_close);
 
 enum { DRAWN = 60, AXES = 4 };
-
-static uint64_t state;
-
-static int64_t draw(int64_t least, int64_t most)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return least + (int64_t)((state >> 33) % (uint64_t)(most - least + 1));
-}
 
 /* A view, and where element (i, j, k, l) of it lies: at `first`, and so many elements further along
  * each axis. */

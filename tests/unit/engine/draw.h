@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * For tests that draw their cases: numbers that are the same in each run, on every machine. In:
+ * `state`, which a test sets. Out: a number between two. The constants are those of MMIX
+ * (D. E. Knuth, "The Art of Computer Programming", volume 2, 3.3.4).
+ */
+#ifndef QUERN_TEST_DRAW_H
+#define QUERN_TEST_DRAW_H
+
+#include <stdint.h>
+
+static uint64_t state = 1;
+
+static inline int64_t draw(int64_t least, int64_t most)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return least + (int64_t)((state >> 33) % (uint64_t)(most - least + 1));
+}
+
+#endif /* QUERN_TEST_DRAW_H */
