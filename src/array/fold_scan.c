@@ -93,9 +93,9 @@ static void choose_threads(const qn_fold_making *m)
 
 /* Values that a thread holds at once. Those of a tile wait in shared memory, as many as have room:
  * large tiles wait for each other less often. If their size is not known they are structures, most
- * of two or three numbers: with 4 of them in tiles of rows, 32 M segmented sums went at 0.30 of a
- * copy's speed on an H100, with 16 at 0.66; columns of 524288 x 64 with 4, 16 and 32 at 0.07, 0.29
- * and 0.42. */
+ * of two or three numbers: with 4 of them in tiles of rows, 32 M segmented sums, whose texts had a
+ * costly function, went at 0.30 of a copy's speed on an H100, with 16 at 0.66; columns of 524288 x
+ * 64 with 4, 16 and 32 at 0.07, 0.29 and 0.42. */
 static uint32_t thread_values(const qn_fold_making *m, uint32_t value_size, bool tiles)
 {
     const qn_fold_form *f = &m->fold->form;

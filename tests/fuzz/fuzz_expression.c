@@ -6,21 +6,13 @@
  * expression; what is accepted is a signature that parses, and an operation whose parentheses
  * match.
  */
+#include "holds.h"
 #include "lang/expressions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* Unlike assert(), also in builds with NDEBUG. */
-#define HOLDS(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "does not hold: %s\n", #condition);                                    \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static qn_value_type type_of(uint8_t byte)
 {

@@ -5,6 +5,7 @@
  * Holds for every text: each scanner returns; comments around it change nothing that is said of
  * its loops; a text without the names of the parameters depends on none, and has no raw arrays.
  */
+#include "holds.h"
 #include "lang/lang.h"
 
 #include <stdio.h>
@@ -12,15 +13,6 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* Unlike assert(), also in builds with NDEBUG. */
-#define HOLDS(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "does not hold: %s\n", #condition);                                    \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static void check_loops(const qn_signature *s, const char *text, const char *wrapped)
 {

@@ -6,6 +6,7 @@
  * readable text; an accepted signature has all its positions inside the text, and each parameter,
  * cut out at its positions, is the same parameter when it is alone.
  */
+#include "holds.h"
 #include "lang/lang.h"
 
 #include <stdio.h>
@@ -13,15 +14,6 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* Unlike assert(), also in builds with NDEBUG. */
-#define HOLDS(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "does not hold: %s\n", #condition);                                    \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static void check_refusal(const char *in, const char *out)
 {

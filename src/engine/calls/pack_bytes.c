@@ -9,15 +9,6 @@
 #define NARROW 2         /* bytes of an element */
 #define HALF   8         /* bytes */
 
-static uint32_t narrowest(const qn_call *call, uint32_t operand_count)
-{
-    uint32_t narrow = QN_ACCESS_BYTES;
-    for (uint32_t o = 0; o < operand_count; o++) {
-        narrow = QN_MIN(narrow, call->operands[o].item_size);
-    }
-    return narrow;
-}
-
 /* True when the loops of an elementwise operation run alike for the elements of a pack. Where they
  * do not, neighbouring threads are better at neighbouring elements: they read what lies side by
  * side, and wait less for each other. Measured on an H100, one element of a thread and packs: seven
@@ -55,13 +46,14 @@ uint32_t qn_call_pack_bytes(const qn_call *call, uint32_t operand_count)
 {
     const quern_kernel *k = call->kernel;
     bool wide = false;
+    uint32_t narrow = QN_ACCESS_BYTES;
     for (uint32_t o = 0; o < operand_count; o++) {
         wide |= call->operands[o].item_size >= 8;
+        narrow = QN_MIN(narrow, call->operands[o].item_size);
         if (k->uses_by_address[call->operand_parameter[o]]) {
             return 0;
         }
     }
-    const uint32_t narrow = narrowest(call, operand_count);
     const bool walk = k->kind->number == QUERN_KERNEL_ELEMENTWISE;
     if (walk ? k->loops && !loops_evenly(call, narrow) : k->loops_apart) {
         return 0;

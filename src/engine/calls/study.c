@@ -133,19 +133,14 @@ static void study_loops(quern_kernel *kernel)
     }
 }
 
-/* Divisions in what combines values, which may call a function of the preamble. */
-static bool divides(const quern_kernel *kernel)
+static bool divides(const char *text)
 {
-    bool divides = false;
-    for (int t = 0; t < QN_TEXTS; t++) {
-        qn_str rest = qn_str_of(kernel->texts[t].text);
-        qn_cpp_token token = qn_cpp_next(&rest);
-        while ((t == QN_REDUCE || t == QN_PREAMBLE) && token.kind != QN_CPP_END && !divides) {
-            divides = qn_str_is(token.text, "/") || qn_str_is(token.text, "%");
-            token = qn_cpp_next(&rest);
-        }
+    qn_str rest = qn_str_of(text);
+    qn_cpp_token t = qn_cpp_next(&rest);
+    while (t.kind != QN_CPP_END && !qn_str_is(t.text, "/") && !qn_str_is(t.text, "%")) {
+        t = qn_cpp_next(&rest);
     }
-    return divides;
+    return t.kind != QN_CPP_END;
 }
 
 void qn_kernel_study(quern_kernel *kernel)
@@ -168,7 +163,8 @@ void qn_kernel_study(quern_kernel *kernel)
     kernel->uses_position = kernel->uses_axes || qn_kernel_uses(kernel, kernel->kind->position);
     study_loops(kernel);
     kernel->heavy = count_used(kernel, heavy);
-    kernel->divides = divides(kernel);
+    kernel->divides = divides(kernel->texts[QN_REDUCE].text) ||
+                      divides(kernel->texts[QN_PREAMBLE].text); /* what reduce may call */
     for (uint32_t p = 0; p < kernel->signature.count; p++) {
         const qn_parameter *q = &kernel->signature.parameters[p];
         const char *name = kernel->parameter_names[p];

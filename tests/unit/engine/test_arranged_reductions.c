@@ -6,6 +6,7 @@
  */
 #include "base/base.h"
 #include "numbered.h"
+#include "reduced.h"
 
 TestSuite(arranged_reductions, .init = whole_open, .fini = whole_close);
 
@@ -89,14 +90,8 @@ static bool check(quern_kernel *k)
     quern_array *x = draw_array(QUERN_FLOAT32, strides[0], &first[0]);
     quern_array *w = draw_array(QUERN_UINT16, strides[1], &first[1]), *y = NULL;
     const uint32_t reduced = (uint32_t)draw(1, 7);
-    quern_call_options o = QUERN_CALL_OPTIONS_INIT;
     int axes[3];
-    for (int d = 0; d < 3; d++) {
-        if (reduced >> d & 1) {
-            axes[o.axis_count++] = d;
-        }
-    }
-    o.axes = axes;
+    const quern_call_options o = over_axes(axes, 3, reduced);
     const quern_value values[] = {QUERN_VALUES(x, w, &y)};
     quern_explanation *e;
     OK(quern_explain(&e, k, values, 3, &o));

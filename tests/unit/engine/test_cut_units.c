@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "draw.h"
 #include "numbered.h"
+#include "reduced.h"
 #include <stdio.h>
 
 TestSuite(cut_units, .init = whole_open, .fini = whole_close);
@@ -64,15 +65,6 @@ static quern_array *array_in(quern_dtype dtype, const view *v)
     return all;
 }
 
-static int64_t outputs_of(const view *v, uint32_t reduced)
-{
-    int64_t outputs = 1;
-    for (int d = 0; d < 3; d++) {
-        outputs *= reduced >> d & 1 ? 1 : v->extent[d];
-    }
-    return outputs;
-}
-
 /* The sum over the axes in `reduced`, of each element by its place among those of its output. */
 static void expect(const int64_t *got, const view *v, uint32_t reduced, const char *plan)
 {
@@ -88,7 +80,7 @@ static void expect(const int64_t *got, const view *v, uint32_t reduced, const ch
             }
         }
     }
-    for (int64_t y = 0; y < outputs_of(v, reduced); y++) {
+    for (int64_t y = 0; y < outputs_over(v->extent, 3, reduced); y++) {
         cr_assert_eq(got[y], sum[y], "output %ld of (%ld, %ld, %ld) over %u, offset %ld: %s",
                      (long)y, (long)v->extent[0], (long)v->extent[1], (long)v->extent[2], reduced,
                      (long)v->offset, plan);
@@ -99,20 +91,14 @@ static void expect(const int64_t *got, const view *v, uint32_t reduced, const ch
 static bool check(quern_kernel *k, const quern_dtype *dtypes, const view *v, uint32_t reduced)
 {
     quern_array *x = array_in(dtypes[0], v), *z = array_in(dtypes[1], v), *y = NULL;
-    quern_call_options o = QUERN_CALL_OPTIONS_INIT;
     int axes[3];
-    for (int d = 0; d < 3; d++) {
-        if (reduced >> d & 1) {
-            axes[o.axis_count++] = d;
-        }
-    }
-    o.axes = axes;
+    const quern_call_options o = over_axes(axes, 3, reduced);
     const quern_value values[] = {QUERN_VALUES(x, z, &y)};
     quern_explanation *e;
     OK(quern_explain(&e, k, values, 3, &o));
     OK(quern_call_n(k, values, 3, &o));
     int64_t got[24 * 9 * 20];
-    OK(quern_array_read(y, got, (size_t)outputs_of(v, reduced) * sizeof *got));
+    OK(quern_array_read(y, got, (size_t)outputs_over(v->extent, 3, reduced) * sizeof *got));
     expect(got, v, reduced, e->plan);
     const bool words = strstr(e->plan, "access w") != NULL;
     quern_explanation_release(e);

@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "draw.h"
 #include "numbered.h"
+#include "reduced.h"
 #include <stdio.h>
 
 TestSuite(drawn_reductions, .init = whole_open, .fini = whole_close);
@@ -145,14 +146,8 @@ static bool check(quern_kernel *k, quern_dtype dtype, const layout *l, const cha
 {
     int64_t outputs;
     quern_array *x = array_in(dtype, l), *memory, *y = array_out(l, &memory, &outputs);
-    quern_call_options o = QUERN_CALL_OPTIONS_INIT;
     int axes[AXES];
-    for (int d = 0; d < AXES; d++) {
-        if (l->reduced >> d & 1) {
-            axes[o.axis_count++] = d;
-        }
-    }
-    o.axes = axes;
+    const quern_call_options o = over_axes(axes, AXES, l->reduced);
     const quern_value values[] = {QUERN_VALUES(x, y)};
     quern_explanation *e;
     OK(quern_explain(&e, k, values, 2, &o));
