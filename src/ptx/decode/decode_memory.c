@@ -211,7 +211,9 @@ static qn_transfer *bind_registers(qn_decoder *decoder, const qn_ptx_operand *da
         return NULL;
     }
     unsigned bits = 0;
+    bool sinks = false;
     for (unsigned k = 0; k < count; k++) {
+        sinks |= elements[k].kind == QN_OPERAND_SINK;
         if (elements[k].kind != QN_OPERAND_SINK) {
             bits = QN_MAX(bits, access_bits(decoder, &elements[k], words->bits));
         }
@@ -226,6 +228,7 @@ static qn_transfer *bind_registers(qn_decoder *decoder, const qn_ptx_operand *da
     }
     access->order = words->order;
     access->element = qn_element_find(words->bits, words->letter == 's', bits);
+    access->vector = access->element && !sinks ? qn_vector_find(access->element, count) : NULL;
     decoder->mismatch |= !access->element;
     return access->element ? access : NULL;
 }

@@ -18,64 +18,58 @@
 #define PASTE_(a, b) a##b
 #define PASTE(a, b)  PASTE_(a, b)
 
-/* Describe the addresses in `out->at`, all of which are set. */
-static inline void describe(qn_addresses *out)
+/* Inactive lanes get the address of an active one, so that nothing after this needs the mask. */
+static inline void fill(qn_addresses *out, uint32_t mask)
 {
-    const uint64_t *at = out->at;
-    uint64_t stride = at[1] - at[0], different = 0, low = at[0], high = at[0], bits = 0;
-    for (int lane = 0; lane < QN_LANES - 1; lane++) {
-        different |= (at[lane + 1] - at[lane]) ^ stride;
+    uint64_t *at = out->at;
+    const uint64_t some = at[__builtin_ctz(mask)];
+    for (int lane = 0; lane < QN_LANES; lane++) {
+        at[lane] = mask >> lane & 1 ? at[lane] : some;
     }
-    /* only if no address wraps: then the first is the least and the last the greatest. Any bit in
-     * which an address is not aligned shows in the first or in the stride. */
-    out->strided = different == 0 && stride <= UINT64_MAX / QN_LANES && at[QN_LANES - 1] >= at[0];
-    out->stride = (int64_t)stride;
-    if (out->strided) {
-        out->low = at[0];
-        out->high = at[QN_LANES - 1];
-        out->bits = at[0] | stride;
-        return;
-    }
+    uint64_t low = some, high = some, bits = some;
     for (int lane = 0; lane < QN_LANES; lane++) {
         low = at[lane] < low ? at[lane] : low;
         high = at[lane] > high ? at[lane] : high;
         bits |= at[lane];
     }
+    out->strided = false;
     out->low = low;
     out->high = high;
     out->bits = bits;
 }
 
-/* Inactive lanes get the address of an active one, so that nothing after this needs the mask. */
-static inline void fill(qn_addresses *out, uint32_t mask)
-{
-    uint64_t some = out->at[__builtin_ctz(mask)];
-    for (int lane = 0; lane < QN_LANES; lane++) {
-        out->at[lane] = mask >> lane & 1 ? out->at[lane] : some;
+/* Addresses of registers of either width. Whether the stride is constant is asked of each address
+ * by itself, in the loop that makes them: a second loop over what was just stored would wait for
+ * it. */
+#define ADDRESSES(bits_)                                                                           \
+    static void addresses##bits_(qn_addresses *restrict out, const uint##bits_##_t *restrict base, \
+                                 int64_t offset, uint32_t mask)                                    \
+    {                                                                                              \
+        const uint##bits_##_t more = (uint##bits_##_t)offset;                                      \
+        const uint64_t first = (uint##bits_##_t)(base[0] + more);                                  \
+        const uint64_t stride = (uint##bits_##_t)(base[1] + more) - first;                         \
+        uint64_t different = 0;                                                                    \
+        for (int lane = 0; lane < QN_LANES; lane++) {                                              \
+            const uint64_t at = (uint##bits_##_t)(base[lane] + more);                              \
+            different |= at ^ (first + (uint64_t)lane * stride);                                   \
+            out->at[lane] = at;                                                                    \
+        }                                                                                          \
+        /* only if no address wraps: then the first is the least and the last the greatest. Any    \
+         * bit in which an address is not aligned shows in the first or in the stride. */          \
+        const uint64_t last = first + (QN_LANES - 1) * stride;                                     \
+        if (mask == QN_ALL_LANES && different == 0 && stride <= UINT64_MAX / QN_LANES &&           \
+            last >= first) {                                                                       \
+            out->strided = true;                                                                   \
+            out->stride = (int64_t)stride;                                                         \
+            out->low = first;                                                                      \
+            out->high = last;                                                                      \
+            out->bits = first | stride;                                                            \
+            return;                                                                                \
+        }                                                                                          \
+        fill(out, mask);                                                                           \
     }
-}
-
-static void addresses64(qn_addresses *out, const uint64_t *base, int64_t offset, uint32_t mask)
-{
-    for (int lane = 0; lane < QN_LANES; lane++) {
-        out->at[lane] = base[lane] + (uint64_t)offset;
-    }
-    if (mask != QN_ALL_LANES) {
-        fill(out, mask);
-    }
-    describe(out);
-}
-
-static void addresses32(qn_addresses *out, const uint32_t *base, int64_t offset, uint32_t mask)
-{
-    for (int lane = 0; lane < QN_LANES; lane++) {
-        out->at[lane] = base[lane] + (uint32_t)offset;
-    }
-    if (mask != QN_ALL_LANES) {
-        fill(out, mask);
-    }
-    describe(out);
-}
+ADDRESSES(64)
+ADDRESSES(32)
 
 /* memory type, register type, names */
 #define ELEMENTS(X)                                                                                \
@@ -178,11 +172,71 @@ static void store_128(const void *s, const qn_addresses *to, uint64_t delta, uin
     store_uint64_t_uint64_t((const uint64_t *)s + QN_LANES, to, delta + 8, mask);
 }
 
+/* ---- vectors --------------------------------------------------------------------------------- */
+
+#define VECTORS(X)                                                                                 \
+    X(uint16_t, 2)                                                                                 \
+    X(uint16_t, 4)                                                                                 \
+    X(uint32_t, 2)                                                                                 \
+    X(uint32_t, 4)                                                                                 \
+    X(uint64_t, 2)
+
+/* A lane's elements move together, and are sorted into their registers, or out of them, in rows of
+ * all lanes. */
+#define DEFINE_VECTOR(type, n)                                                                     \
+    static void load_##n##_##type(void *const *d, const qn_addresses *from, uint64_t delta,        \
+                                  uint32_t mask)                                                   \
+    {                                                                                              \
+        type rows[QN_LANES * n], sorted[n][QN_LANES];                                              \
+        const type *p = (const type *)(uintptr_t)(from->at[0] + delta);                            \
+        if (!from->strided || from->stride != sizeof(type) * n) {                                  \
+            for (int lane = 0; lane < QN_LANES; lane++) {                                          \
+                memcpy(rows + (size_t)lane * n, (const void *)(uintptr_t)(from->at[lane] + delta), \
+                       sizeof(type) * n);                                                          \
+            }                                                                                      \
+            p = rows;                                                                              \
+        }                                                                                          \
+        for (int lane = 0; lane < QN_LANES; lane++) {                                              \
+            for (int k = 0; k < n; k++) {                                                          \
+                sorted[k][lane] = p[lane * n + k];                                                 \
+            }                                                                                      \
+        }                                                                                          \
+        for (int k = 0; k < n; k++) {                                                              \
+            type *restrict out = d[k];                                                             \
+            for (int lane = 0; mask != QN_ALL_LANES && lane < QN_LANES; lane++) {                  \
+                sorted[k][lane] = mask >> lane & 1 ? sorted[k][lane] : out[lane];                  \
+            }                                                                                      \
+            memcpy(out, sorted[k], sizeof sorted[k]);                                              \
+        }                                                                                          \
+    }                                                                                              \
+    static void store_##n##_##type(const void *const *s, const qn_addresses *to, uint64_t delta,   \
+                                   uint32_t mask)                                                  \
+    {                                                                                              \
+        type rows[QN_LANES * n];                                                                   \
+        for (int lane = 0; lane < QN_LANES; lane++) {                                              \
+            for (int k = 0; k < n; k++) {                                                          \
+                rows[lane * n + k] = ((const type *)s[k])[lane];                                   \
+            }                                                                                      \
+        }                                                                                          \
+        if (mask == QN_ALL_LANES && to->strided && to->stride == sizeof(type) * n) {               \
+            memcpy((void *)(uintptr_t)(to->at[0] + delta), rows, sizeof rows);                     \
+            return;                                                                                \
+        }                                                                                          \
+        for (; mask; mask &= mask - 1) {                                                           \
+            const size_t lane = (size_t)__builtin_ctz(mask);                                       \
+            memcpy((void *)(uintptr_t)(to->at[lane] + delta), rows + lane * n, sizeof(type) * n);  \
+        }                                                                                          \
+    }
+VECTORS(DEFINE_VECTOR)
+
 #define LIST(memory, reg, memory_bits, is_signed, register_bits)                                   \
     {memory_bits, is_signed, register_bits, load_##memory##_##reg, store_##memory##_##reg},
 static const qn_element elements[] = {
     ELEMENTS(LIST){128, false, 128, load_128, store_128},
 };
+
+#define LIST_VECTOR(type, n) {8 * sizeof(type), n, load_##n##_##type, store_##n##_##type},
+static const qn_vector vectors[] = {VECTORS(LIST_VECTOR)};
 
 extern const qn_memory_lanes PASTE(qn_memory_lanes_, QN_LEVEL);
 const qn_memory_lanes PASTE(qn_memory_lanes_, QN_LEVEL) = {
@@ -190,4 +244,6 @@ const qn_memory_lanes PASTE(qn_memory_lanes_, QN_LEVEL) = {
     .addresses32 = addresses32,
     .elements = elements,
     .element_count = QN_COUNT(elements),
+    .vectors = vectors,
+    .vector_count = QN_COUNT(vectors),
 };

@@ -31,11 +31,26 @@ typedef struct qn_element {
     qn_store_function store;
 } qn_element;
 
+/** The same for all elements of a vector per lane, each as wide as its register in `d` or `s`. */
+typedef void (*qn_load_vector)(void *const *d, const qn_addresses *from, uint64_t delta,
+                               uint32_t mask);
+typedef void (*qn_store_vector)(const void *const *s, const qn_addresses *to, uint64_t delta,
+                                uint32_t mask);
+
+typedef struct qn_vector {
+    uint8_t bits; /**< of an element */
+    uint8_t count;
+    qn_load_vector load;
+    qn_store_vector store;
+} qn_vector;
+
 typedef struct qn_memory_lanes {
     void (*addresses64)(qn_addresses *out, const uint64_t *base, int64_t offset, uint32_t mask);
     void (*addresses32)(qn_addresses *out, const uint32_t *base, int64_t offset, uint32_t mask);
     const qn_element *elements;
     size_t element_count;
+    const qn_vector *vectors;
+    size_t vector_count;
 } qn_memory_lanes;
 
 /** The value of one lane in a register of `register_bits`: 1 for a predicate; 0: no register. */
@@ -73,5 +88,7 @@ static inline void qn_lane_put(void *place, unsigned register_bits, unsigned lan
 /** The build that suits this CPU. */
 const qn_memory_lanes *qn_memory_lanes_get(void);
 const qn_element *qn_element_find(unsigned memory_bits, bool is_signed, unsigned register_bits);
+/** NULL: such a vector moves element by element. */
+const qn_vector *qn_vector_find(const qn_element *element, unsigned count);
 
 #endif /* QN_MEMORY_LANES_H */

@@ -7,6 +7,18 @@
 
 #include <string.h>
 
+enum { FAR = 2048, CACHE_LINE = 64 };
+
+/* Of a range that all lanes read from, ask for as many bytes behind it: another warp often wants
+ * those next, and CPUs that look ahead by themselves do so within a page. */
+static inline void look_ahead(const qn_addresses *from, unsigned bytes)
+{
+    const uint64_t end = from->high + bytes, size = end - from->low;
+    for (uint64_t ahead = 0; size <= FAR && ahead < size; ahead += CACHE_LINE) {
+        __builtin_prefetch((const void *)(uintptr_t)(end + ahead));
+    }
+}
+
 bool qn_run_load(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
     const qn_transfer *access = op->extra;
@@ -14,6 +26,17 @@ bool qn_run_load(qn_warp *warp, const qn_op *op, uint32_t mask)
     qn_addresses from;
     if (!qn_access_prepare(warp, op, mask, bytes * op->count, QN_READ, &from)) {
         return false;
+    }
+    if (op->space == QN_SPACE_GLOBAL) {
+        look_ahead(&from, bytes * op->count);
+    }
+    if (access->vector) {
+        void *d[QN_COUNT(access->places)];
+        for (unsigned k = 0; k < op->count; k++) {
+            d[k] = qn_at(warp, access->places[k]);
+        }
+        access->vector->load(d, &from, from.base, mask);
+        return true;
     }
     for (unsigned k = 0; k < op->count; k++) {
         if (access->places[k] != QN_NO_PLACE) {
@@ -31,6 +54,14 @@ bool qn_run_store(qn_warp *warp, const qn_op *op, uint32_t mask)
     qn_addresses to;
     if (!qn_access_prepare(warp, op, mask, bytes * op->count, QN_WRITE, &to)) {
         return false;
+    }
+    if (access->vector) {
+        const void *s[QN_COUNT(access->places)];
+        for (unsigned k = 0; k < op->count; k++) {
+            s[k] = qn_at(warp, access->places[k]);
+        }
+        access->vector->store(s, &to, to.base, mask);
+        return true;
     }
     for (unsigned k = 0; k < op->count; k++) {
         access->element->store(qn_at(warp, access->places[k]), &to, to.base + k * bytes, mask);

@@ -40,6 +40,19 @@ const qn_element *qn_element_find(unsigned memory_bits, bool is_signed, unsigned
     return NULL;
 }
 
+const qn_vector *qn_vector_find(const qn_element *element, unsigned count)
+{
+    const qn_memory_lanes *lanes = qn_memory_lanes_get();
+    for (size_t k = 0; k < lanes->vector_count; k++) {
+        const qn_vector *vector = &lanes->vectors[k];
+        if (vector->count == count && vector->bits == element->memory_bits &&
+            vector->bits == element->register_bits) {
+            return vector;
+        }
+    }
+    return NULL;
+}
+
 static bool inside(const qn_range *range, uint64_t address, uint64_t bytes)
 {
     return range && address >= range->begin && address <= range->end &&

@@ -186,10 +186,11 @@ typedef struct qn_atomic {
 /** For loads and stores: how, and the places of their registers. */
 typedef struct qn_transfer {
     const qn_element *element;
-    qn_place places[8];  /**< QN_NO_PLACE: `_` */
-    uint8_t order;       /**< qn_order_word; for launches that are watched */
-    uint32_t shadows[8]; /**< of a shadowed form: of the registers; shadow.h */
-    uint32_t upper[8];   /**< for registers of 128 bits, that of the upper half */
+    const qn_vector *vector; /**< NULL: element by element */
+    qn_place places[8];      /**< QN_NO_PLACE: `_` */
+    uint8_t order;           /**< qn_order_word; for launches that are watched */
+    uint32_t shadows[8];     /**< of a shadowed form: of the registers; shadow.h */
+    uint32_t upper[8];       /**< for registers of 128 bits, that of the upper half */
 } qn_transfer;
 
 /** What an access says about its order among threads. With any of these it is one access for all
