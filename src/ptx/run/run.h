@@ -299,6 +299,9 @@ bool qn_builtin_runs(qn_builtin function);
 /* run_sync.c, run_barrier.c */
 /** All sync operations: returns false after a report; lanes may have to wait (see the group). */
 bool qn_run_sync(qn_warp *warp, const qn_op *op, uint32_t mask);
+/** The common case: all lanes have come to a shuffle, a vote or a barrier of all. False: nothing
+ * was done, and qn_run_sync must be called. */
+bool qn_sync_at_once(const qn_warp *warp, const qn_op *op, uint32_t mask);
 bool qn_run_barrier(qn_warp *warp, const qn_op *op, uint32_t mask);
 /** Lanes exited: barriers and syncs may now be complete. */
 void qn_barrier_recheck(qn_block *block);

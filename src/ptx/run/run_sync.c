@@ -7,9 +7,29 @@
  */
 #include "ptx/watch/watch.h"
 
-#include "ptx/run/run_forms.h"
+#include "ptx/lanes/exchange_lanes.h"
 
 #include <string.h>
+
+#ifdef QN_X86_LEVELS
+extern const qn_exchange_lanes qn_exchange_lanes_v2, qn_exchange_lanes_v3, qn_exchange_lanes_v4;
+static const qn_exchange_lanes *const levels[] = {&qn_exchange_lanes_v2, &qn_exchange_lanes_v3,
+                                                  &qn_exchange_lanes_v4};
+#else
+extern const qn_exchange_lanes qn_exchange_lanes_generic;
+static const qn_exchange_lanes *const levels[] = {&qn_exchange_lanes_generic};
+#endif
+
+const qn_exchange_lanes *qn_exchange_lanes_get(void)
+{
+    static _Atomic(const qn_exchange_lanes *) chosen;
+    const qn_exchange_lanes *lanes = atomic_load_explicit(&chosen, memory_order_relaxed);
+    if (!lanes) {
+        lanes = levels[qn_lane_level_count() - 1];
+        atomic_store_explicit(&chosen, lanes, memory_order_relaxed);
+    }
+    return lanes;
+}
 
 static void *frame_at(const qn_frame *frame, qn_place place)
 {
@@ -55,22 +75,6 @@ static void set_bits(const qn_frame *frame, qn_place place, uint32_t mask, uint3
     *d = (*d & ~mask) | (bits & mask);
 }
 
-/* Which lane a shuffle gives to `lane`: its own where that is false. PTX: c holds the segment mask
- * in bits 8 to 12 and the clamp in bits 0 to 4. */
-static inline bool source_of(unsigned *source, uint32_t form, unsigned lane, uint32_t b, uint32_t c)
-{
-    const uint32_t segment = c >> 8 & 31, clamp = c & 31;
-    const uint32_t lowest = lane & segment, highest = lowest | (clamp & ~segment);
-    b &= 31;
-    *source = form == QN_SYNC_SHFL_UP     ? lane - b
-              : form == QN_SYNC_SHFL_DOWN ? lane + b
-              : form == QN_SYNC_SHFL_BFLY ? lane ^ b
-                                          : lowest | (b & ~segment);
-    const bool inside = form == QN_SYNC_SHFL_UP ? (int)*source >= (int)highest : *source <= highest;
-    *source = inside ? *source : lane;
-    return inside;
-}
-
 /* Fill from[lane] for the lanes of `mask`; returns those whose source is inside. */
 static inline uint32_t find_sources(uint8_t from[QN_LANES], uint32_t form, const uint32_t *b,
                                     const uint32_t *c, uint32_t mask, uint32_t members)
@@ -78,36 +82,10 @@ static inline uint32_t find_sources(uint8_t from[QN_LANES], uint32_t form, const
     uint32_t valid = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         unsigned lane = qn_first_lane(rest), source;
-        valid |= (uint32_t)source_of(&source, form, lane, b[lane], c[lane]) << lane;
+        valid |= (uint32_t)qn_shuffle_source(&source, form, lane, b[lane], c[lane]) << lane;
         /* a source that takes no part leaves the lane its own value */
         from[lane] = (uint8_t)(members >> source & 1 ? source : lane);
     }
-    return valid;
-}
-
-/* The same for all lanes, in a loop without branches for each form. */
-static uint32_t find_all_sources(uint8_t from[QN_LANES], uint32_t form, const uint32_t *b,
-                                 const uint32_t *c)
-{
-#define FIND_ALL(form)                                                                             \
-    for (unsigned lane = 0; lane < QN_LANES; lane++) {                                             \
-        unsigned source;                                                                           \
-        valid |= (uint32_t)source_of(&source, form, lane, b[lane], c[lane]) << lane;               \
-        from[lane] = (uint8_t)source;                                                              \
-    }                                                                                              \
-    break;
-    uint32_t valid = 0;
-    switch (form) {
-    case QN_SYNC_SHFL_UP:
-        FIND_ALL(QN_SYNC_SHFL_UP)
-    case QN_SYNC_SHFL_DOWN:
-        FIND_ALL(QN_SYNC_SHFL_DOWN)
-    case QN_SYNC_SHFL_BFLY:
-        FIND_ALL(QN_SYNC_SHFL_BFLY)
-    default:
-        FIND_ALL(QN_SYNC_SHFL_IDX)
-    }
-#undef FIND_ALL
     return valid;
 }
 
@@ -116,9 +94,7 @@ static void shuffle(qn_warp *warp, const qn_frame *frame, const qn_op *op, uint3
 {
     const uint32_t *b = frame_at(frame, op->b), *c = frame_at(frame, op->c);
     uint8_t from[QN_LANES];
-    const uint32_t valid = (mask & members) == QN_ALL_LANES
-                               ? find_all_sources(from, op->flags, b, c)
-                               : find_sources(from, op->flags, b, c, mask, members);
+    const uint32_t valid = find_sources(from, op->flags, b, c, mask, members);
     if (frame->undefined) {
         qn_shadow_shuffled(warp, frame, op, mask, from);
     }
@@ -298,6 +274,50 @@ static uint32_t same_members(const uint32_t *members, uint32_t mask)
         same |= (uint32_t)(members[lane] == first) << lane;
     }
     return same;
+}
+
+/* What a vote gives where all lanes take part, `bits` of whom say yes. */
+static void vote_at_once(const qn_frame *frame, const qn_op *op, uint32_t bits)
+{
+    const bool all = bits == QN_ALL_LANES;
+    if (op->flags == QN_SYNC_VOTE_BALLOT) {
+        set_u32(frame, op->d, QN_ALL_LANES, bits);
+        return;
+    }
+    const bool yes = op->flags == QN_SYNC_VOTE_ALL   ? all
+                     : op->flags == QN_SYNC_VOTE_ANY ? bits != 0
+                                                     : all || bits == 0;
+    set_bits(frame, op->d, QN_ALL_LANES, yes ? QN_ALL_LANES : 0);
+}
+
+bool qn_sync_at_once(const qn_warp *warp, const qn_op *op, uint32_t mask)
+{
+    const uint32_t form = op->flags;
+    const qn_frame *frame = warp->frame;
+    if (mask != QN_ALL_LANES || form > QN_SYNC_VOTE_BALLOT || warp->block->meetings ||
+        frame->undefined) {
+        return false;
+    }
+    const uint32_t *members = qn_at(warp, op->members);
+    uint32_t named = QN_ALL_LANES;
+    for (unsigned lane = 0; lane < QN_LANES; lane++) {
+        named &= members[lane];
+    }
+    if (named != QN_ALL_LANES) {
+        return false;
+    }
+    if (form >= QN_SYNC_VOTE_ALL) {
+        vote_at_once(frame, op, *(const uint32_t *)qn_at(warp, op->a));
+    } else if (form != QN_SYNC_BARRIER) {
+        uint32_t unused[QN_LANES];
+        uint32_t *d = op->d == QN_NO_PLACE ? unused : qn_at(warp, op->d);
+        const uint32_t valid = qn_exchange_lanes_get()->shuffle[form](
+            d, qn_at(warp, op->a), qn_at(warp, op->b), qn_at(warp, op->c));
+        if (op->target != QN_NO_PLACE) {
+            set_bits(frame, op->target, QN_ALL_LANES, valid);
+        }
+    }
+    return true;
 }
 
 bool qn_run_sync(qn_warp *warp, const qn_op *op, uint32_t mask)

@@ -7,7 +7,10 @@
  */
 #include "ptx/run/run.h"
 
-enum { TURN = 256, SHARED_TURN = 32 }; /* jumps backwards; fewer where lanes may wait for others */
+/* Jumps backwards until it is another's turn. So many that a change of warps costs little, and so
+ * few that the warps of a block go through memory together: each finds in the cache what the one
+ * before has asked for. */
+enum { TURN = 24 };
 
 /* What the loop keeps in registers while one group runs. */
 typedef struct cursor {
@@ -152,7 +155,7 @@ static void lanes_more(qn_warp *warp, const qn_op *op, uint32_t mask)
 qn_turn qn_warp_run(qn_warp *warp)
 {
     cursor at;
-    warp->fuel = warp->count > 1 ? SHARED_TURN : TURN;
+    warp->fuel = TURN;
     while (resume(warp, &at)) {
         while (at.next < at.limit) {
             const qn_op *op = at.next++;
@@ -182,6 +185,11 @@ qn_turn qn_warp_run(qn_warp *warp)
             case QN_OP_BRANCH:
                 branch(warp, &at, op);
                 break;
+            case QN_OP_SYNC:
+                if (qn_sync_at_once(warp, op, mask)) {
+                    continue;
+                }
+                /* fall through */
             default:
                 if (!control(warp, &at, op, mask)) {
                     return QN_TURN_FAULT;
