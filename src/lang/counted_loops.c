@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * counted_loops: how the elements of an operation go through its loops and its raw arrays. In: the
- * text and the signature. Out: whether loops run alike for neighbouring elements, and where raw
- * arrays are read. The thing to know: text is not parsed, so what is not understood counts as
- * uneven: a thread then has one element, as one would write by hand.
+ * text, the preamble with what it calls, and the signature. Out: whether loops run alike for
+ * neighbouring elements, and where raw arrays are read. The thing to know: text is not parsed, so
+ * what is not understood counts as uneven: a thread then has one element, as one would write by
+ * hand.
  */
 #include "base/cpp_text.h"
 #include "lang/lang.h"
@@ -12,8 +13,9 @@ typedef struct study {
     qn_loop_facts *facts;
     const qn_signature *signature;
     const char *position;
-    qn_str counters[QN_MAX_COUNTERS];
-    uint32_t counter_count;
+    bool apart; /* a function's text, whose names are not the parameters' */
+    qn_str known[QN_MAX_KNOWN];
+    uint32_t known_count;
 } study;
 
 static bool is_any(qn_str word, const char *const *of)
@@ -34,19 +36,26 @@ static int parameter_of(const study *s, qn_str word)
     return -1;
 }
 
-static bool is_counter(const study *s, qn_str word)
+static bool is_known(const study *s, qn_str word)
 {
-    for (uint32_t k = 0; k < s->counter_count; k++) {
-        if (qn_str_same(s->counters[k], word)) {
+    for (uint32_t k = 0; k < s->known_count; k++) {
+        if (qn_str_same(s->known[k], word)) {
             return true;
         }
     }
     return false;
 }
 
+static void note(study *s, qn_str word)
+{
+    if (s->known_count < QN_MAX_KNOWN && !is_known(s, word)) {
+        s->known[s->known_count++] = word;
+    }
+}
+
 /* How a word of an expression varies from element to element. */
 typedef enum variety {
-    VARIES_NOT,      /* a counter, or what an array knows of itself */
+    VARIES_NOT,      /* a counter, a constant, or what an array knows of itself */
     VARIES_BY_VALUE, /* a parameter's value: not at all, if it is a scalar */
     VARIES_BY_PLACE, /* the position */
     VARIES_SOMEHOW,  /* what is not known */
@@ -59,10 +68,13 @@ static variety variety_of(const study *s, qn_str word, qn_str *rest)
                                         "auto",      "size_t",   "int32", "uint32", "int64",
                                         "ptrdiff_t", "uint64",   "float", "double", NULL};
     static const char *const members[] = {"size", "shape", "strides", "ndim", NULL};
-    const int p = parameter_of(s, word);
-    if (is_any(word, types) || is_counter(s, word)) {
+    if (is_any(word, types) || is_known(s, word)) {
         return VARIES_NOT;
     }
+    if (s->apart) {
+        return VARIES_SOMEHOW;
+    }
+    const int p = parameter_of(s, word);
     if (qn_str_is(word, s->position)) {
         return VARIES_BY_PLACE;
     }
@@ -77,6 +89,73 @@ static variety variety_of(const study *s, qn_str word, qn_str *rest)
     return p >= 0 ? VARIES_BY_VALUE : VARIES_SOMEHOW;
 }
 
+/* ---- constants ------------------------------------------------------------------------------ */
+
+/* `#define NAME 8`, from behind the `#` on. */
+static void note_macro(study *s, qn_str rest)
+{
+    if (!qn_str_is(qn_cpp_next(&rest).text, "define")) {
+        return;
+    }
+    const qn_cpp_token name = qn_cpp_next(&rest), value = qn_cpp_next(&rest);
+    const char *end = qn_cpp_skip_line(rest).data, *more = qn_cpp_skip_blank(rest).data;
+    if (name.kind == QN_CPP_WORD && value.kind == QN_CPP_NUMBER && more >= end) {
+        note(s, name.text);
+    }
+}
+
+/* `<int N, typename T>` of a template, from behind `template` on: the numbers among them. */
+static void note_template(study *s, qn_str rest)
+{
+    qn_cpp_token type = {0}, name = qn_cpp_next(&rest);
+    while (name.kind != QN_CPP_END && !qn_str_is(name.text, ">")) {
+        const qn_cpp_token next = qn_cpp_next(&rest);
+        const bool typed = type.kind == QN_CPP_WORD && !qn_str_is(type.text, "typename") &&
+                           !qn_str_is(type.text, "class");
+        if (typed && name.kind == QN_CPP_WORD && next.kind == QN_CPP_MARK) {
+            note(s, name.text);
+        }
+        type = name;
+        name = next;
+    }
+}
+
+/* What is the same for all elements because the compiler knows it. */
+static void note_constants(study *s, const char *text)
+{
+    qn_str rest = qn_str_of(text);
+    qn_cpp_token t = qn_cpp_next(&rest), before = {0};
+    bool constant = false;
+    while (t.kind != QN_CPP_END) {
+        if (qn_str_is(t.text, "#")) {
+            note_macro(s, rest);
+        } else if (qn_str_is(t.text, "template")) {
+            note_template(s, rest);
+        } else if (qn_str_is(t.text, "constexpr")) {
+            constant = true;
+        } else if (constant && qn_str_is(t.text, "=") && before.kind == QN_CPP_WORD) {
+            note(s, before.text);
+        }
+        constant &= !qn_str_is(t.text, ";") && !qn_str_is(t.text, "{");
+        before = t;
+        t = qn_cpp_next(&rest);
+    }
+}
+
+/* `-DNAME=8` */
+static void note_option(study *s, const char *option)
+{
+    qn_str rest = qn_str_of(option);
+    if (!qn_str_is(qn_cpp_next(&rest).text, "-")) {
+        return;
+    }
+    qn_str name = qn_cpp_next(&rest).text;
+    if (name.length > 1 && name.data[0] == 'D' && qn_str_is(qn_cpp_next(&rest).text, "=") &&
+        qn_cpp_next(&rest).kind == QN_CPP_NUMBER && qn_cpp_next(&rest).kind == QN_CPP_END) {
+        note(s, (qn_str){name.data + 1, name.length - 1});
+    }
+}
+
 /* ---- loops ---------------------------------------------------------------------------------- */
 
 /* Note the counters that the head of a `for` has: what is followed by `=` before the first `;`. */
@@ -85,24 +164,23 @@ static void note_counters(study *s, qn_str rest)
     qn_cpp_token before = qn_cpp_next(&rest);
     while (before.kind != QN_CPP_END && !qn_str_is(before.text, ";")) {
         const qn_cpp_token t = qn_cpp_next(&rest);
-        if (before.kind == QN_CPP_WORD && qn_str_is(t.text, "=") &&
-            s->counter_count < QN_MAX_COUNTERS) {
-            s->counters[s->counter_count++] = before.text;
+        if (before.kind == QN_CPP_WORD && qn_str_is(t.text, "=")) {
+            note(s, before.text);
         }
         before = t;
     }
 }
 
 /* The head of a `for`, from behind its parenthesis on: how often it runs. */
-static void take_head(study *s, qn_str rest)
+static void take_head(study *s, qn_str *rest)
 {
     for (int depth = 1; depth > 0;) {
-        const qn_cpp_token t = qn_cpp_next(&rest);
+        const qn_cpp_token t = qn_cpp_next(rest);
         depth += qn_str_is(t.text, "(") - qn_str_is(t.text, ")");
         if (t.kind == QN_CPP_END) {
             return;
         }
-        const variety v = t.kind == QN_CPP_WORD ? variety_of(s, t.text, &rest) : VARIES_NOT;
+        const variety v = t.kind == QN_CPP_WORD ? variety_of(s, t.text, rest) : VARIES_NOT;
         s->facts->even &= v == VARIES_NOT || v == VARIES_BY_VALUE;
         if (v == VARIES_BY_VALUE) {
             s->facts->counts[parameter_of(s, t.text)] = true;
@@ -110,18 +188,38 @@ static void take_head(study *s, qn_str rest)
     }
 }
 
+/* Does the statement behind the head of a loop return? */
+static bool body_returns(qn_str rest)
+{
+    bool returns = false;
+    int round = 0, curly = 0;
+    qn_cpp_token t = qn_cpp_next(&rest);
+    while (t.kind != QN_CPP_END) {
+        round += qn_str_is(t.text, "(") - qn_str_is(t.text, ")");
+        curly += qn_str_is(t.text, "{") - qn_str_is(t.text, "}");
+        returns |= qn_str_is(t.text, "return");
+        if (round <= 0 && curly <= 0 && (qn_str_is(t.text, ";") || qn_str_is(t.text, "}"))) {
+            return returns;
+        }
+        t = qn_cpp_next(&rest);
+    }
+    return returns;
+}
+
+/* A function returns behind its loops; an operation that returns leaves them. */
 static void find_loops(study *s, const char *text)
 {
-    static const char *const others[] = {"while", "do", "goto", "break", "return", NULL};
+    static const char *const others[] = {"while", "do", "goto", "break", NULL};
     qn_str rest = qn_str_of(text), name;
     while (qn_text_next_name(&rest, &name)) {
         if (qn_str_is(name, "for")) {
             qn_str head = rest;
             qn_cpp_next(&head);
             note_counters(s, head);
-            take_head(s, head);
+            take_head(s, &head);
+            s->facts->even &= !body_returns(head);
         }
-        s->facts->even &= !is_any(name, others);
+        s->facts->even &= !is_any(name, others) && (s->apart || !qn_str_is(name, "return"));
     }
 }
 
@@ -180,11 +278,19 @@ static void find_subscripts(study *s, const char *text)
     }
 }
 
-void qn_text_study_loops(qn_loop_facts *out, const char *text, const qn_signature *signature,
-                         const char *position)
+void qn_text_study_loops(qn_loop_facts *out, const qn_loop_texts *texts,
+                         const qn_signature *signature, const char *position)
 {
     *out = (qn_loop_facts){.even = true};
     study s = {.facts = out, .signature = signature, .position = position};
-    find_loops(&s, text);
-    find_subscripts(&s, text);
+    note_constants(&s, texts->preamble);
+    for (size_t k = 0; k < texts->option_count; k++) {
+        note_option(&s, texts->options[k]);
+    }
+    study functions = s;
+    functions.apart = true;
+    find_loops(&functions, texts->preamble);
+    note_constants(&s, texts->operation);
+    find_loops(&s, texts->operation);
+    find_subscripts(&s, texts->operation);
 }

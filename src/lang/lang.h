@@ -176,7 +176,7 @@ bool qn_text_is_blank(const char *text);
 /* ---- counted_loops.c: loops, and where raw arrays are read
  * ------------------------------------------ */
 
-#define QN_MAX_COUNTERS 16 /* of the loops of a text; more are as if they were unknown */
+#define QN_MAX_KNOWN 32 /* counters and constants of a text; more are as if they were unknown */
 
 /** How neighbouring elements go through an operation. */
 typedef struct qn_loop_facts {
@@ -186,9 +186,16 @@ typedef struct qn_loop_facts {
     bool counts[QUERN_MAX_PARAMETERS]; /**< parameters on which counts or places depend */
 } qn_loop_facts;
 
+typedef struct qn_loop_texts {
+    const char *operation;
+    const char *preamble;       /**< functions, whose loops are studied as well, and constants */
+    const char *const *options; /**< the compiler's, for constants */
+    size_t option_count;
+} qn_loop_texts;
+
 /** Study an operation, in which `position` is the name of the element's own. */
-void qn_text_study_loops(qn_loop_facts *out, const char *text, const qn_signature *signature,
-                         const char *position);
+void qn_text_study_loops(qn_loop_facts *out, const qn_loop_texts *texts,
+                         const qn_signature *signature, const char *position);
 
 /* ---- bind.c: letters to dtypes -------------------------------------------------------------- */
 

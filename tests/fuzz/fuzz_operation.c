@@ -17,8 +17,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check_loops(const qn_signature *s, const char *text, const char *wrapped)
 {
     qn_loop_facts facts, again;
-    qn_text_study_loops(&facts, text, s, "i");
-    qn_text_study_loops(&again, wrapped, s, "i");
+    const qn_loop_texts own = {.operation = text, .preamble = text};
+    const qn_loop_texts other = {.operation = wrapped, .preamble = wrapped};
+    qn_text_study_loops(&facts, &own, s, "i");
+    qn_text_study_loops(&again, &other, s, "i");
     bool named = false;
     for (uint32_t p = 0; p < s->count; p++) {
         const char name[] = {s->parameters[p].name.data[0], '\0'};

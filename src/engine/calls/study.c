@@ -114,19 +114,25 @@ static bool has_loops(const char *text)
     return *loop != NULL;
 }
 
-/* Of loops in other texts than the operation, which may be in functions, nothing is known. */
+/* Of loops in other texts than the operation and the functions that it may call, nothing is known.
+ */
 static void study_loops(quern_kernel *kernel)
 {
+    const qn_loop_texts texts = {
+        .operation = kernel->texts[QN_OPERATION].text,
+        .preamble = kernel->texts[QN_PREAMBLE].text,
+        .options = (const char *const *)kernel->options,
+        .option_count = kernel->option_count,
+    };
     bool others = false;
     for (int t = 0; t < QN_TEXTS; t++) {
-        others |= t != QN_OPERATION && has_loops(kernel->texts[t].text);
+        others |= t != QN_OPERATION && t != QN_PREAMBLE && has_loops(kernel->texts[t].text);
     }
     for (size_t o = 0; o < kernel->option_count; o++) {
         others |= has_loops(kernel->options[o]);
     }
-    const char *operation = kernel->texts[QN_OPERATION].text;
-    qn_text_study_loops(&kernel->loop_facts, operation, &kernel->signature, kernel->kind->position);
-    kernel->loops = others || has_loops(operation);
+    qn_text_study_loops(&kernel->loop_facts, &texts, &kernel->signature, kernel->kind->position);
+    kernel->loops = others || has_loops(texts.operation) || has_loops(texts.preamble);
     kernel->loop_facts.even &= !others;
     for (uint32_t p = 0; p < kernel->signature.count; p++) {
         kernel->loops_apart |= kernel->loops && kernel->signature.parameters[p].raw;

@@ -65,6 +65,8 @@ static unsigned got_at(const void *got, quern_dtype dtype, int64_t i)
                                    : (unsigned)((const float *)got)[i];
 }
 
+static const char *functions; /* that the operations of a test may call */
+
 static void check(const char *operation, formula *expected, quern_dtype dtype, int64_t count,
                   bool packs)
 {
@@ -75,7 +77,8 @@ static void check(const char *operation, formula *expected, quern_dtype dtype, i
     OK(quern_array_slice(&raw, x, 1, (quern_slice[]){{from, QUERN_SLICE_NONE, 1}}));
     OK(quern_array_slice(&y, memory, 1, (quern_slice[]){{to, QUERN_SLICE_NONE, 1}}));
     quern_kernel *k;
-    OK(quern_elementwise(&k, engine, "raw T x, int32 n, int32 w", "T y", operation, NULL));
+    const quern_kernel_options options = {.size = sizeof options, .preamble = functions};
+    OK(quern_elementwise(&k, engine, "raw T x, int32 n, int32 w", "T y", operation, &options));
     const quern_value values[] = {QUERN_VALUES(raw, (int32_t)count, (int32_t)WINDOW, y)};
     quern_explanation *e;
     OK(quern_explain(&e, k, values, 4, NULL));
@@ -119,6 +122,20 @@ Test(raw_packs, loops_on_many)
         check("int s = 0; for (int k = 0; k < 7; k++) s = (s + (int)x[i]) % 128; y = s", of_steps,
               dtypes[n], count, true);
     }
+}
+
+Test(raw_packs, loops_of_functions)
+{
+    functions = "#define STEPS 7\n"
+                "template <int N> __device__ int steps(int x)\n"
+                "{ int s = 0; for (int k = 0; k < N; k++) s = (s + x) % 128; return s; }";
+    for (int n = 0; n < 4; n++) {
+        const int64_t count = many(dtypes[n]) + draw(0, 40);
+        check("y = steps<STEPS>(x[i])", of_steps, dtypes[n], count, true);
+    }
+    functions = "__device__ int steps(int x, int n)\n"
+                "{ int s = 0; while (n--) s = (s + x) % 128; return s; }";
+    check("y = steps(x[i], 7)", of_steps, QUERN_FLOAT32, many(QUERN_FLOAT32), false);
 }
 
 /* Few elements, loops that end when they like, and rows that each element reads by itself. */

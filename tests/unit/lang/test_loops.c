@@ -63,6 +63,14 @@ static const struct {
     {"/* for (;;) while r[i] */ y = x // do", true, false, ""},
 };
 
+static void study(qn_loop_facts *facts, const char *operation, const char *preamble,
+                  const qn_signature *signature)
+{
+    const char *const options[] = {"-DFIVE=5", "-DSOME=x", "--use_fast_math"};
+    const qn_loop_texts texts = {operation, preamble, options, QN_COUNT(options)};
+    qn_text_study_loops(facts, &texts, signature, "i");
+}
+
 Test(loops, of_operations)
 {
     static const char *const named = "xnrsyq";
@@ -73,7 +81,7 @@ Test(loops, of_operations)
         QUERN_OK);
     for (size_t k = 0; k < QN_COUNT(rows); k++) {
         qn_loop_facts facts;
-        qn_text_study_loops(&facts, rows[k].text, &signature, "i");
+        study(&facts, rows[k].text, "", &signature);
         cr_expect_eq(facts.even, rows[k].even, "%s: even %d", rows[k].text, facts.even);
         cr_expect_eq(facts.placed, rows[k].placed, "%s: placed %d", rows[k].text, facts.placed);
         for (uint32_t p = 0; p < signature.count; p++) {
@@ -84,22 +92,78 @@ Test(loops, of_operations)
     qn_arena_free(&arena);
 }
 
+/* Functions that an operation calls, and constants of both. */
+static const struct {
+    const char *preamble, *operation;
+    bool even;
+} called[] = {
+    {"T f(T x) { T y = 1; for (int k = 0; k < 8; k++) y = y * x + k; return y; }", "y = f(x)",
+     true},
+    {"T f(T x) { for (int k = 0; k < 8; k++) x *= x; return x; } T g(T x) { return f(x); }",
+     "y = g(x)", true},
+    {"T f(T x, int m) { for (int k = 0; k < m; k++) x *= x; return x; }", "y = f(x, 3)", false},
+    {"T f(T x, int n) { for (int k = 0; k < n; k++) x *= x; return x; }", "y = f(x, n)", false},
+    {"T f(T x) { while (x < 2) x *= x; return x; }", "y = f(x)", false},
+    {"T f(T x) { for (int k = 0; k < 8; k++) { if (x > 2) return k; x *= x; } return x; }",
+     "y = f(x)", false},
+    {"T f(T x) { for (int k = 0; k < 8; k++) if (x > 2) return k; return x; }", "y = f(x)", false},
+    {"T f(T x) { for (int k = 0; k < 8; k++) if (x > 2) break; return x; }", "y = f(x)", false},
+    {"T f(T x) { for (int k = 0; k < 2; k++) for (int j = 0; j < k; j++) { x += j; } return x; }",
+     "y = f(x)", true},
+    {"T f(T x) { return x; }", "for (int k = 0; k < 8; k++) { if (f(x)) return; y = k; }", false},
+    {"template <int N> T f(T x) { for (int k = 0; k < N; k++) x *= x; return x; }", "y = f<3>(x)",
+     true},
+    {"template <typename N> T f(N m) { for (N k = 0; k < m; k++) m--; return m; }", "y = f(x)",
+     false},
+    {"template <class A, unsigned B> T f(A x) { for (int k = 0; k < B; k++) x *= x; return x; }",
+     "y = f<T, 3>(x)", true},
+    {"#define TAPS 5\n", "for (int k = 0; k < TAPS; k++) y += s[k] * r[i + k]", true},
+    {"#define TAPS 5 // taps\n", "for (int k = 0; k < TAPS; k++) y += x", true},
+    {"#define TAPS 5 * x\n", "for (int k = 0; k < TAPS; k++) y += x", false},
+    {"#define TAPS x\n", "for (int k = 0; k < TAPS; k++) y += x", false},
+    {"#define TAPS\n5;", "for (int k = 0; k < TAPS; k++) y += x", false},
+    {"# define TAPS 5", "for (int k = 0; k < TAPS; k++) y += x", true},
+    {"constexpr int taps = 5;", "for (int k = 0; k < taps; k++) y += x", true},
+    {"constexpr int taps = 5; int other = taps;", "for (int k = 0; k < other; k++) y += x", false},
+    {"", "constexpr int m = 5; for (int k = 0; k < m; k++) y += x", true},
+    {"", "for (int k = 0; k < FIVE; k++) y += x", true},
+    {"", "for (int k = 0; k < SOME; k++) y += x", false},
+    {"#define", "y = x", true},
+    {"template", "y = x", true},
+    {"template <int", "y = x", true},
+    {"constexpr", "y = x", true},
+};
+
+Test(loops, of_functions_and_constants)
+{
+    qn_arena arena = {0};
+    qn_signature signature;
+    cr_assert_eq(qn_signature_parse(&signature, &arena, "T x, int32 n, raw T r, raw T s", "T y"),
+                 QUERN_OK);
+    for (size_t k = 0; k < QN_COUNT(called); k++) {
+        qn_loop_facts facts;
+        study(&facts, called[k].operation, called[k].preamble, &signature);
+        cr_expect_eq(facts.even, called[k].even, "%s, %s", called[k].preamble, called[k].operation);
+    }
+    qn_arena_free(&arena);
+}
+
 /* More counters than have room are unknown names. */
 Test(loops, many_counters)
 {
     qn_arena arena = {0};
     qn_signature signature;
     cr_assert_eq(qn_signature_parse(&signature, &arena, "T x", "T y"), QUERN_OK);
-    for (int count = 1; count <= QN_MAX_COUNTERS + 1; count++) {
-        char text[64 * (QN_MAX_COUNTERS + 1)] = "";
+    for (int count = 1; count <= QN_MAX_KNOWN + 1; count++) {
+        char text[64 * (QN_MAX_KNOWN + 1)] = "";
         for (int k = 0; k < count; k++) {
             const size_t used = strlen(text);
             snprintf(text + used, sizeof text - used, "for (int k%d = 0; k%d < 2; k%d++) ", k, k,
                      k);
         }
         qn_loop_facts facts;
-        qn_text_study_loops(&facts, text, &signature, "i");
-        cr_expect_eq(facts.even, count <= QN_MAX_COUNTERS, "%d", count);
+        study(&facts, text, "", &signature);
+        cr_expect_eq(facts.even, count < QN_MAX_KNOWN, "%d", count); /* FIVE is one */
     }
     qn_arena_free(&arena);
 }
