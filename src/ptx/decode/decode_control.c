@@ -4,7 +4,8 @@
  */
 #include "ptx/decode/decode.h"
 
-#include "ptx/run/run_forms.h"
+#include "ptx/lanes/exchange_lanes.h"
+#include "ptx/lanes/lanes.h"
 #include "ptx/watch/watch.h"
 
 #include <string.h>
@@ -323,6 +324,7 @@ bool qn_bind_sync(qn_decoder *decoder)
     op->members = members;
     op->bits = sync_forms[found].bits;
     op->flags = sync_forms[found].form;
+    op->extra = qn_exchange_lanes_level(qn_lane_level_count() - 1);
     return members != QN_NO_PLACE && has_results(op);
 }
 

@@ -4,16 +4,13 @@
  * lanes_*.c are; QN_LEVEL names the build. In: registers; out: a register, and who had a source.
  */
 #include "ptx/lanes/exchange_lanes.h"
-#include "ptx/lanes/lanes.h"
+#include "ptx/lanes/levels.h"
 
 #include <string.h>
 
 #ifndef QN_LEVEL
 #error "exchange_lanes.c is built with QN_LEVEL set to the name of a CPU level"
 #endif
-
-#define PASTE_(a, b) a##b
-#define PASTE(a, b)  PASTE_(a, b)
 
 /* A loop for each form, and for each thing that it does: so compilers vectorise them. */
 #define DEFINE(name, form)                                                                         \
@@ -39,8 +36,8 @@ DEFINE(shuffle_down, QN_SYNC_SHFL_DOWN)
 DEFINE(shuffle_bfly, QN_SYNC_SHFL_BFLY)
 DEFINE(shuffle_idx, QN_SYNC_SHFL_IDX)
 
-extern const qn_exchange_lanes PASTE(qn_exchange_lanes_, QN_LEVEL);
-const qn_exchange_lanes PASTE(qn_exchange_lanes_, QN_LEVEL) = {
+extern const qn_exchange_lanes QN_OF_LEVEL(qn_exchange_lanes, QN_LEVEL);
+const qn_exchange_lanes QN_OF_LEVEL(qn_exchange_lanes, QN_LEVEL) = {
     .shuffle =
         {
             [QN_SYNC_SHFL_UP] = shuffle_up,

@@ -36,7 +36,7 @@ typedef struct qn_exchange_lanes {
     qn_shuffle_function shuffle[QN_SYNC_SHFL_IDX + 1];
 } qn_exchange_lanes;
 
-/** The build that suits this CPU. */
-const qn_exchange_lanes *qn_exchange_lanes_get(void);
+/** For any level less than qn_lane_level_count(), in run_sync.c. */
+const qn_exchange_lanes *qn_exchange_lanes_level(int level);
 
 #endif /* QN_EXCHANGE_LANES_H */

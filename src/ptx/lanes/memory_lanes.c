@@ -7,6 +7,7 @@
  *
  * Lanes that are neighbours in memory are the common case, so a constant stride is found first.
  */
+#include "ptx/lanes/levels.h"
 #include "ptx/run/run.h"
 
 #include <string.h>
@@ -14,9 +15,6 @@
 #ifndef QN_LEVEL
 #error "memory_lanes.c is built with QN_LEVEL set to the name of a CPU level"
 #endif
-
-#define PASTE_(a, b) a##b
-#define PASTE(a, b)  PASTE_(a, b)
 
 /* Inactive lanes get the address of an active one, so that nothing after this needs the mask. */
 static inline void fill(qn_addresses *out, uint32_t mask)
@@ -238,8 +236,8 @@ static const qn_element elements[] = {
 #define LIST_VECTOR(type, n) {8 * sizeof(type), n, load_##n##_##type, store_##n##_##type},
 static const qn_vector vectors[] = {VECTORS(LIST_VECTOR)};
 
-extern const qn_memory_lanes PASTE(qn_memory_lanes_, QN_LEVEL);
-const qn_memory_lanes PASTE(qn_memory_lanes_, QN_LEVEL) = {
+extern const qn_memory_lanes QN_OF_LEVEL(qn_memory_lanes, QN_LEVEL);
+const qn_memory_lanes QN_OF_LEVEL(qn_memory_lanes, QN_LEVEL) = {
     .addresses64 = addresses64,
     .addresses32 = addresses32,
     .elements = elements,

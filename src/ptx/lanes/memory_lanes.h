@@ -85,7 +85,9 @@ static inline void qn_lane_put(void *place, unsigned register_bits, unsigned lan
     }
 }
 
-/** The build that suits this CPU. */
+/** For any level less than qn_lane_level_count(), in memory_check.c. */
+const qn_memory_lanes *qn_memory_lanes_level(int level);
+/** The best of them, chosen once. */
 const qn_memory_lanes *qn_memory_lanes_get(void);
 const qn_element *qn_element_find(unsigned memory_bits, bool is_signed, unsigned register_bits);
 /** NULL: such a vector moves element by element. */

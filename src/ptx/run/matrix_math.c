@@ -20,14 +20,12 @@
  * zero; the accumulator is added last, in ordinary f32 or f16.
  */
 #include "ptx/lanes/lanes_half.h"
+#include "ptx/lanes/levels.h"
 #include "ptx/run/matrix.h"
 
 #ifndef QN_LEVEL
 #error "matrix_math.c is built with QN_LEVEL set to the name of a CPU level"
 #endif
-
-#define PASTE_(a, b) a##b
-#define PASTE(a, b)  PASTE_(a, b)
 
 enum {
     ELEMENTS = 512,  /* the most of a matrix of floats: 32 by 16 */
@@ -397,8 +395,8 @@ static void doubles(const qn_matrix *matrix, const void *a, const void *b, const
     }
 }
 
-extern const qn_matrix_math PASTE(qn_matrix_math_, QN_LEVEL);
-const qn_matrix_math PASTE(qn_matrix_math_, QN_LEVEL) = {
+extern const qn_matrix_math QN_OF_LEVEL(qn_matrix_math, QN_LEVEL);
+const qn_matrix_math QN_OF_LEVEL(qn_matrix_math, QN_LEVEL) = {
     .floats = floats,
     .integers = integers,
     .bits = bits,

@@ -4,24 +4,23 @@
  * 32 addresses that may be touched, or a report. The common case, all lanes inside the range that
  * the warp hit last, is two comparisons; everything else looks each lane up.
  */
+#include "ptx/lanes/levels.h"
 #include "ptx/run/heap.h"
 #include "ptx/watch/watch.h"
 
-#ifdef QN_X86_LEVELS
-extern const qn_memory_lanes qn_memory_lanes_v2, qn_memory_lanes_v3, qn_memory_lanes_v4;
-static const qn_memory_lanes *const levels[] = {&qn_memory_lanes_v2, &qn_memory_lanes_v3,
-                                                &qn_memory_lanes_v4};
-#else
-extern const qn_memory_lanes qn_memory_lanes_generic;
-static const qn_memory_lanes *const levels[] = {&qn_memory_lanes_generic};
-#endif
+QN_LEVELS(qn_memory_lanes, qn_memory_lanes);
+
+const qn_memory_lanes *qn_memory_lanes_level(int level)
+{
+    return levels[level];
+}
 
 const qn_memory_lanes *qn_memory_lanes_get(void)
 {
     static _Atomic(const qn_memory_lanes *) chosen;
     const qn_memory_lanes *lanes = atomic_load_explicit(&chosen, memory_order_relaxed);
     if (!lanes) {
-        lanes = levels[qn_lane_level_count() - 1];
+        lanes = qn_memory_lanes_level(qn_lane_level_count() - 1);
         atomic_store_explicit(&chosen, lanes, memory_order_relaxed);
     }
     return lanes;

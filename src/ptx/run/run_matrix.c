@@ -7,18 +7,12 @@
  * These instructions need all 32 lanes at one place. Decoding puts a barrier of the warp before
  * each, so that diverged lanes have a chance to come; lanes that are still missing are reported.
  */
+#include "ptx/lanes/levels.h"
 #include "ptx/run/matrix.h"
 
 #include <string.h>
 
-#ifdef QN_X86_LEVELS
-extern const qn_matrix_math qn_matrix_math_v2, qn_matrix_math_v3, qn_matrix_math_v4;
-static const qn_matrix_math *const levels[] = {&qn_matrix_math_v2, &qn_matrix_math_v3,
-                                               &qn_matrix_math_v4};
-#else
-extern const qn_matrix_math qn_matrix_math_generic;
-static const qn_matrix_math *const levels[] = {&qn_matrix_math_generic};
-#endif
+QN_LEVELS(qn_matrix_math, qn_matrix_math);
 
 const qn_matrix_math *qn_matrix_math_level(int level)
 {

@@ -8,27 +8,15 @@
 #include "ptx/watch/watch.h"
 
 #include "ptx/lanes/exchange_lanes.h"
+#include "ptx/lanes/levels.h"
 
 #include <string.h>
 
-#ifdef QN_X86_LEVELS
-extern const qn_exchange_lanes qn_exchange_lanes_v2, qn_exchange_lanes_v3, qn_exchange_lanes_v4;
-static const qn_exchange_lanes *const levels[] = {&qn_exchange_lanes_v2, &qn_exchange_lanes_v3,
-                                                  &qn_exchange_lanes_v4};
-#else
-extern const qn_exchange_lanes qn_exchange_lanes_generic;
-static const qn_exchange_lanes *const levels[] = {&qn_exchange_lanes_generic};
-#endif
+QN_LEVELS(qn_exchange_lanes, qn_exchange_lanes);
 
-const qn_exchange_lanes *qn_exchange_lanes_get(void)
+const qn_exchange_lanes *qn_exchange_lanes_level(int level)
 {
-    static _Atomic(const qn_exchange_lanes *) chosen;
-    const qn_exchange_lanes *lanes = atomic_load_explicit(&chosen, memory_order_relaxed);
-    if (!lanes) {
-        lanes = levels[qn_lane_level_count() - 1];
-        atomic_store_explicit(&chosen, lanes, memory_order_relaxed);
-    }
-    return lanes;
+    return levels[level];
 }
 
 static void *frame_at(const qn_frame *frame, qn_place place)
@@ -309,10 +297,11 @@ bool qn_sync_at_once(const qn_warp *warp, const qn_op *op, uint32_t mask)
     if (form >= QN_SYNC_VOTE_ALL) {
         vote_at_once(frame, op, *(const uint32_t *)qn_at(warp, op->a));
     } else if (form != QN_SYNC_BARRIER) {
+        const qn_exchange_lanes *exchange = op->extra;
         uint32_t unused[QN_LANES];
         uint32_t *d = op->d == QN_NO_PLACE ? unused : qn_at(warp, op->d);
-        const uint32_t valid = qn_exchange_lanes_get()->shuffle[form](
-            d, qn_at(warp, op->a), qn_at(warp, op->b), qn_at(warp, op->c));
+        const uint32_t valid =
+            exchange->shuffle[form](d, qn_at(warp, op->a), qn_at(warp, op->b), qn_at(warp, op->c));
         if (op->target != QN_NO_PLACE) {
             set_bits(frame, op->target, QN_ALL_LANES, valid);
         }
