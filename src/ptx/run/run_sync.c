@@ -98,15 +98,11 @@ static void shuffle(qn_warp *warp, const qn_frame *frame, const qn_op *op, uint3
     }
 }
 
-static void vote(qn_warp *warp, const qn_frame *frame, const qn_op *op, uint32_t mask,
-                 uint32_t members)
+/* What a vote gives the lanes of `mask`, where those of `ballot` among `members` say yes. */
+static void vote(const qn_frame *frame, const qn_op *op, uint32_t mask, uint32_t members,
+                 uint32_t ballot)
 {
-    uint32_t ballot = 0;
-    for (uint32_t rest = members; rest; rest &= rest - 1) {
-        unsigned lane = qn_first_lane(rest);
-        ballot |= (uint32_t)warp->exchange[lane] << lane;
-    }
-    bool all = ballot == members, any = ballot != 0;
+    const bool all = ballot == members, any = ballot != 0;
     switch (op->flags) {
     case QN_SYNC_VOTE_BALLOT:
         set_u32(frame, op->d, mask, ballot);
@@ -121,6 +117,16 @@ static void vote(qn_warp *warp, const qn_frame *frame, const qn_op *op, uint32_t
         set_bits(frame, op->d, mask, all || !any ? mask : 0);
         break;
     }
+}
+
+static uint32_t ballot_of(const qn_warp *warp, uint32_t members)
+{
+    uint32_t ballot = 0;
+    for (uint32_t rest = members; rest; rest &= rest - 1) {
+        unsigned lane = qn_first_lane(rest);
+        ballot |= (uint32_t)warp->exchange[lane] << lane;
+    }
+    return ballot;
 }
 
 static void match(qn_warp *warp, const qn_frame *frame, const qn_op *op, uint32_t mask,
@@ -200,7 +206,7 @@ static void finish(qn_warp *warp, const qn_frame *frame, const qn_op *op, uint32
     case QN_SYNC_VOTE_ANY:
     case QN_SYNC_VOTE_UNI:
     case QN_SYNC_VOTE_BALLOT:
-        vote(warp, frame, op, mask, members);
+        vote(frame, op, mask, members, ballot_of(warp, members));
         break;
     case QN_SYNC_MATCH_ANY:
     case QN_SYNC_MATCH_ALL:
@@ -264,20 +270,6 @@ static uint32_t same_members(const uint32_t *members, uint32_t mask)
     return same;
 }
 
-/* What a vote gives where all lanes take part, `bits` of whom say yes. */
-static void vote_at_once(const qn_frame *frame, const qn_op *op, uint32_t bits)
-{
-    const bool all = bits == QN_ALL_LANES;
-    if (op->flags == QN_SYNC_VOTE_BALLOT) {
-        set_u32(frame, op->d, QN_ALL_LANES, bits);
-        return;
-    }
-    const bool yes = op->flags == QN_SYNC_VOTE_ALL   ? all
-                     : op->flags == QN_SYNC_VOTE_ANY ? bits != 0
-                                                     : all || bits == 0;
-    set_bits(frame, op->d, QN_ALL_LANES, yes ? QN_ALL_LANES : 0);
-}
-
 bool qn_sync_at_once(const qn_warp *warp, const qn_op *op, uint32_t mask)
 {
     const uint32_t form = op->flags;
@@ -295,7 +287,7 @@ bool qn_sync_at_once(const qn_warp *warp, const qn_op *op, uint32_t mask)
         return false;
     }
     if (form >= QN_SYNC_VOTE_ALL) {
-        vote_at_once(frame, op, *(const uint32_t *)qn_at(warp, op->a));
+        vote(frame, op, mask, mask, *(const uint32_t *)qn_at(warp, op->a));
     } else if (form != QN_SYNC_BARRIER) {
         const qn_exchange_lanes *exchange = op->extra;
         uint32_t unused[QN_LANES];
@@ -303,7 +295,7 @@ bool qn_sync_at_once(const qn_warp *warp, const qn_op *op, uint32_t mask)
         const uint32_t valid =
             exchange->shuffle[form](d, qn_at(warp, op->a), qn_at(warp, op->b), qn_at(warp, op->c));
         if (op->target != QN_NO_PLACE) {
-            set_bits(frame, op->target, QN_ALL_LANES, valid);
+            set_bits(frame, op->target, mask, valid);
         }
     }
     return true;

@@ -17,4 +17,11 @@ static inline int64_t draw(int64_t least, int64_t most)
     return least + (int64_t)((state >> 33) % (uint64_t)(most - least + 1));
 }
 
+/* 32 bits, each drawn. */
+static inline uint32_t draw_word(void)
+{
+    const uint32_t high = (uint32_t)draw(0, 0xffff);
+    return high << 16 | (uint32_t)draw(0, 0xffff);
+}
+
 #endif /* QUERN_TEST_DRAW_H */

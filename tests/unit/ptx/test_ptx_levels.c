@@ -13,12 +13,6 @@
 
 enum { SLOTS = 80, MOST = 16, ROUNDS = 200 };
 
-static uint32_t draw_word(void)
-{
-    const uint32_t high = (uint32_t)draw(0, 0xffff);
-    return high << 16 | (uint32_t)draw(0, 0xffff);
-}
-
 static uint32_t draw_mask(void)
 {
     const int64_t kind = draw(0, 2);

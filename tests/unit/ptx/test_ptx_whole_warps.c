@@ -45,12 +45,6 @@ static void draw_slots(uint32_t slots[LANES], bool distinct)
     }
 }
 
-static uint32_t draw_word(void)
-{
-    const uint32_t high = (uint32_t)draw(0, 0xffff);
-    return high << 16 | (uint32_t)draw(0, 0xffff);
-}
-
 static uint32_t draw_mask(void)
 {
     const int64_t kind = draw(0, 3);
