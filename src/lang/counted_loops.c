@@ -9,6 +9,8 @@
 #include "base/cpp_text.h"
 #include "lang/lang.h"
 
+#include <string.h>
+
 typedef struct study {
     qn_loop_facts *facts;
     const qn_signature *signature;
@@ -120,39 +122,56 @@ static void note_template(study *s, qn_str rest)
     }
 }
 
-/* What is the same for all elements because the compiler knows it. */
+/* Is what follows one number alone? */
+static bool is_number(qn_str rest)
+{
+    const bool number = qn_cpp_next(&rest).kind == QN_CPP_NUMBER;
+    const qn_str end = qn_cpp_next(&rest).text;
+    return number && (qn_str_is(end, ";") || qn_str_is(end, ","));
+}
+
+/* What is the same for all elements because the compiler knows it: `constexpr` and enumerators, and
+ * what is `const` and a number. */
 static void note_constants(study *s, const char *text)
 {
     qn_str rest = qn_str_of(text);
     qn_cpp_token t = qn_cpp_next(&rest), before = {0};
-    bool constant = false;
+    bool constant = false, fixed = false;
     while (t.kind != QN_CPP_END) {
         if (qn_str_is(t.text, "#")) {
             note_macro(s, rest);
         } else if (qn_str_is(t.text, "template")) {
             note_template(s, rest);
-        } else if (qn_str_is(t.text, "constexpr")) {
+        } else if (qn_str_is(t.text, "constexpr") || qn_str_is(t.text, "enum")) {
             constant = true;
-        } else if (constant && qn_str_is(t.text, "=") && before.kind == QN_CPP_WORD) {
+        } else if (qn_str_is(t.text, "const")) {
+            fixed = true;
+        } else if (qn_str_is(t.text, "=") && before.kind == QN_CPP_WORD &&
+                   (constant || (fixed && is_number(rest)))) {
             note(s, before.text);
         }
-        constant &= !qn_str_is(t.text, ";") && !qn_str_is(t.text, "{");
+        constant &= !qn_str_is(t.text, ";") && !qn_str_is(t.text, ")");
+        fixed &= !qn_str_is(t.text, ";") && !qn_str_is(t.text, ")");
         before = t;
         t = qn_cpp_next(&rest);
     }
 }
 
-/* `-DNAME=8` */
+/* `-DNAME=8`, `--define-macro=NAME=8` */
 static void note_option(study *s, const char *option)
 {
-    qn_str rest = qn_str_of(option);
-    if (!qn_str_is(qn_cpp_next(&rest).text, "-")) {
-        return;
-    }
-    qn_str name = qn_cpp_next(&rest).text;
-    if (name.length > 1 && name.data[0] == 'D' && qn_str_is(qn_cpp_next(&rest).text, "=") &&
-        qn_cpp_next(&rest).kind == QN_CPP_NUMBER && qn_cpp_next(&rest).kind == QN_CPP_END) {
-        note(s, (qn_str){name.data + 1, name.length - 1});
+    static const char *const heads[] = {"-D", "--define-macro="};
+    for (size_t k = 0; k < QN_COUNT(heads); k++) {
+        const size_t length = strlen(heads[k]);
+        if (strncmp(option, heads[k], length) != 0) {
+            continue;
+        }
+        qn_str rest = qn_str_of(option + length);
+        const qn_cpp_token name = qn_cpp_next(&rest);
+        if (name.kind == QN_CPP_WORD && qn_str_is(qn_cpp_next(&rest).text, "=") &&
+            qn_cpp_next(&rest).kind == QN_CPP_NUMBER && qn_cpp_next(&rest).kind == QN_CPP_END) {
+            note(s, name.text);
+        }
     }
 }
 
