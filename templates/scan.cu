@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
     const int _quern_groups = _quern_tiles && !_quern_single ? (int)gridDim.x / _quern_splits : 1;
     unsigned long long _quern_ticket = 0;
     if constexpr (_quern_tiles) {
-        _quern_ticket = quern::take_ticket(_quern_workspace, (int)gridDim.x);
+        _quern_ticket = quern::own_ticket(_quern_workspace);
     }
     const int _quern_group = _quern_tiles ? (int)_quern_ticket % _quern_groups : (int)blockIdx.x;
     const int _quern_tile = _quern_tiles ? (int)_quern_ticket / _quern_groups : 0;
@@ -184,6 +184,7 @@ HOLE_lane
                                                   _quern_splits, _quern_fronts, _quern_initial,
                                                   _quern_parts, _quern_block_values, _quern_used,
                                                   _quern_group, _quern_tile, _quern_scan);
+                quern::return_ticket(_quern_workspace, (int)gridDim.x);
             } else {
                 const int _quern_turns = _quern_steps * _quern_width;
                 const int _quern_warps =
