@@ -55,12 +55,11 @@ typedef struct qn_fold_form {
     uint8_t steps;   /**< scan: units that a thread takes at once */
     uint8_t block;   /**< scan: all warps of a block work on one output */
     uint8_t ragged;  /**< scan: rows may begin or end inside a unit; reduction: qn_ragged */
-    uint8_t again;  /**< scan: a tile keeps its inputs, and makes their values twice; runs: it reads
-                         them twice */
-    uint8_t spread; /**< scan: a warp's values go through shared memory to its outputs; runs:
-                        in pieces, and room of their own */
-    uint8_t staged; /**< scan: qn_staged; the elements of a tile wait in shared memory */
-    uint8_t lone;   /**< staged: a tile is of one output */
+    uint8_t again;   /**< scan: a tile keeps its inputs, and makes their values twice */
+    uint8_t spread;  /**< scan: a warp's values go through shared memory to its outputs; runs:
+                         in pieces, and room of their own */
+    uint8_t staged;  /**< scan: qn_staged; the elements of a tile wait in shared memory */
+    uint8_t lone;    /**< staged: a tile is of one output */
     uint8_t stage_in, stage_out; /**< staged: 1: inputs, outputs are walked across scans first */
     uint8_t line_in, line_out;   /**< staged: 1: those of a tile lie in one line in that order */
     uint8_t descends;            /**< scan: 1: a thread goes down whole columns of its own */
@@ -117,7 +116,6 @@ typedef struct qn_fold {
                          blocks for the rows of the last kept dimension; boxes: threads that have
                          outputs side by side */
     int64_t place;    /**< reordered: the position of the element where the walk starts */
-    int64_t held;     /**< runs: the most blocks of a launch: they take one tile after the other */
     double cost;      /**< whole: instructions of a warp for an output of each thread; scan, boxes:
                            those of a thread for an element, 0 if unknown */
     double reach;     /**< reduction: those of a thread to reach the operands, for an element */

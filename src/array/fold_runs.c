@@ -9,21 +9,16 @@
 #include "array/fold.h"
 
 #define WARPS        (QN_FOLD_BLOCK / QN_FOLD_WARP)
-#define LANE_BYTES   64 /* of inputs that a lane has under way */
-#define NARROW_TURN  2  /* so many times that for bytes: few of them make a tile's own work dear */
-#define LEAST_RUN    4  /* elements */
-#define MOST_RUN     128
-#define TOGETHER     16                /* elements in a row of the code */
-#define PIECE_BYTES  64                /* of results that a lane gives at once: whole sectors */
-#define ROOM         (48 * 1024 - 128) /* of a block, with the values of its warps */
-#define WIDEST_APART 2                 /* of an output's, where they do not lie side by side */
-#define WIDE_VALUE   8                 /* bytes; wider values take more registers */
-#define AGAIN_BYTES  (16 << 20)        /* of all blocks' tiles: as many are still in a cache */
+#define MOST_RUN     240        /* elements */
+#define PIECE_BYTES  64         /* of results that a lane gives at once: whole sectors */
+#define ROOM         (89 * 512) /* of a block: five to a processor of an H100 or H200 */
+#define WIDEST_APART 2          /* of an output's, where they do not lie side by side */
+#define WIDE_VALUE   8          /* bytes; wider values take more registers */
 
 uint32_t qn_fold_lot_bytes(uint32_t item_size, uint32_t elements)
 {
-    const uint32_t own = item_size * elements, grain = QN_MAX(item_size, 4);
-    return QN_FOLD_WARP * (own + (own >= 16 && own / grain % 2 == 0 ? grain : 0));
+    const uint32_t own = item_size * elements;
+    return QN_FOLD_WARP * (own + (own / QN_ACCESS_BYTES % 2 == 0 ? QN_ACCESS_BYTES : 0));
 }
 
 void qn_fold_lots(uint8_t *lots, const qn_fold_form *f, const qn_operand *operands, size_t count)
@@ -86,7 +81,8 @@ static bool choose_access(const qn_fold_making *m)
     for (size_t k = 0; k < m->count; k++) {
         const qn_operand *o = &m->operands[k];
         const int64_t stride = m->fold->stride[k][f->kept];
-        if (o->loose || o->item_size > QN_ACCESS_BYTES || (o->output && stride == 0)) {
+        if (o->loose || o->item_size > QN_ACCESS_BYTES ||
+            (o->item_size & (o->item_size - 1)) != 0 || (o->output && stride == 0)) {
             return false;
         }
         f->access[k] = stride == o->item_size             ? QN_ACCESS_WORDS
@@ -110,7 +106,7 @@ static uint32_t block_room(const qn_fold_making *m, uint32_t value_size)
     const qn_fold_form *f = &m->fold->form;
     uint8_t lots[QUERN_MAX_PARAMETERS];
     qn_fold_lots(lots, f, m->operands, m->count);
-    uint32_t room = (2 * WARPS + 2) * value_size;
+    uint32_t room = (WARPS + 1) * value_size + QN_ACCESS_BYTES;
     for (size_t k = 0; k < m->count; k++) {
         if (lots[k] == k && f->access[k] != QN_ACCESS_BROADCAST) {
             const uint32_t elements = k < m->inputs || !f->spread ? f->runs : f->lanes;
@@ -120,11 +116,11 @@ static uint32_t block_room(const qn_fold_making *m, uint32_t value_size)
     return room;
 }
 
-/* Bytes of the narrowest element that is not repeated. */
-static uint32_t narrowest(const qn_fold_making *m)
+/* Bytes of the narrowest element of operands `first` ... that is not repeated. */
+static uint32_t narrowest(const qn_fold_making *m, size_t first)
 {
     uint32_t least = QN_ACCESS_BYTES;
-    for (size_t k = 0; k < m->count; k++) {
+    for (size_t k = first; k < m->count; k++) {
         if (m->fold->form.access[k] != QN_ACCESS_BROADCAST) {
             least = QN_MIN(least, m->operands[k].item_size);
         }
@@ -132,33 +128,33 @@ static uint32_t narrowest(const qn_fold_making *m)
     return least;
 }
 
-/* Elements of a run, and how many at once. Returns the bytes of a lane's inputs; 0: there are none,
- * or a block has no room for them. */
-static uint32_t choose_run(const qn_fold_making *m, uint32_t value_size)
+/* Elements of a run, as many as a block has room for, and how many at once. False: there is no room
+ * for whole words of the narrowest. */
+static bool choose_run(const qn_fold_making *m, uint32_t value_size)
 {
     qn_fold_form *f = &m->fold->form;
-    uint32_t in = 0, widest_in = 1, widest_out = 1, run = MOST_RUN;
+    uint32_t widest_in = 1, widest_out = 1;
     for (size_t k = 0; k < m->count; k++) {
         const uint32_t item = m->operands[k].item_size;
-        if (f->access[k] == QN_ACCESS_BROADCAST) {
-            continue;
-        }
-        if (k < m->inputs) {
-            in += item;
-            widest_in = QN_MAX(widest_in, item);
-        } else {
-            widest_out = QN_MAX(widest_out, item);
+        if (f->access[k] != QN_ACCESS_BROADCAST) {
+            uint32_t *widest = k < m->inputs ? &widest_in : &widest_out;
+            *widest = QN_MAX(*widest, item);
         }
     }
     f->spread = widest_out > widest_in;
-    const uint32_t most = LANE_BYTES * (narrowest(m) == 1 && !f->spread ? NARROW_TURN : 1);
-    while (run > LEAST_RUN && run * in > most) {
-        run /= 2;
+    const uint32_t word = QN_ACCESS_BYTES / narrowest(m, 0); /* elements */
+    const uint32_t piece = QN_MAX(PIECE_BYTES / QN_MAX(widest_in, widest_out), 1);
+    const uint32_t least = f->spread ? QN_ACCESS_BYTES / narrowest(m, m->inputs) : 1;
+    f->lanes = (uint8_t)QN_MAX(QN_MIN(word, piece), least);
+    f->steps = 1;
+    const uint32_t step = QN_MAX(f->lanes, word);
+    for (uint32_t run = MOST_RUN / step * step; run > 0; run -= step) {
+        f->runs = (uint8_t)run;
+        if (block_room(m, value_size) <= ROOM) {
+            return true;
+        }
     }
-    f->runs = (uint8_t)run;
-    f->lanes = (uint8_t)QN_MIN(QN_MIN(TOGETHER, PIECE_BYTES / QN_MAX(widest_in, widest_out)), run);
-    f->steps = run * in > LANE_BYTES ? NARROW_TURN : 1;
-    return block_room(m, value_size) <= ROOM ? run * in : 0;
+    return false;
 }
 
 uint32_t qn_fold_run_blocks(uint32_t value_size)
@@ -167,35 +163,44 @@ uint32_t qn_fold_run_blocks(uint32_t value_size)
 }
 
 /* Runs save instructions, of which narrow elements leave few, and conditions at the ends of rows
- * and outputs off alignment. Wide ones wait for the tiles in front, and lose. On an H200, of a
- * copy's speed: int8 0.36 to 0.58, odd rows of float16 0.58 to 0.63, whole ones 0.72 to 0.59,
- * float32 0.76 to 0.62. */
-static bool pays(const qn_fold_making *m)
+ * and outputs off alignment. Where all goes in words and the results of one input take its room,
+ * tiles are larger than elsewhere, which wide elements like, too. On an H200, of a copy's speed, by
+ * packs and by runs: sums of int8 0.64 and 0.80, of an odd number of int16 0.63 and 0.81, of
+ * float32 0.76 and 0.82; but products of two float32 0.80 and 0.77, float64 to float32 0.79 and
+ * 0.54. */
+static bool pays(const qn_fold_making *m, uint32_t value_size, bool ragged)
 {
     const qn_fold_form *f = &m->fold->form;
-    bool vectors = true;
+    const uint32_t least = narrowest(m, 0);
+    bool vectors = true, alike = true;
+    size_t inputs = 0;
     for (size_t k = 0; k < m->count; k++) {
         const bool apart = f->access[k] == QN_ACCESS_STRIDED || f->access[k] == QN_ACCESS_BACK;
         if (apart && (k < m->inputs || m->operands[k].item_size > WIDEST_APART)) {
             return false;
         }
-        vectors &= f->access[k] == QN_ACCESS_VECTOR || f->access[k] == QN_ACCESS_BROADCAST;
+        if (f->access[k] != QN_ACCESS_BROADCAST) {
+            vectors &= f->access[k] == QN_ACCESS_VECTOR;
+            alike &= m->operands[k].item_size == least;
+            inputs += k < m->inputs;
+        }
     }
-    const uint32_t least = narrowest(m);
-    return least == 1 || (least == 2 && (f->ragged || !vectors));
+    if (least <= 2) {
+        return least == 1 || inputs == 1 || ragged || !vectors;
+    }
+    return vectors && alike && inputs == 1 && value_size <= WIDE_VALUE;
 }
 
 void qn_fold_take_runs(const qn_fold_making *m, uint32_t value_size)
 {
     qn_fold *f = m->fold;
     if (!f->form.split || f->form.columns || f->form.staged || f->form.reduced != 1 ||
-        value_size == 0 || m->rules->positions || !m->rules->repeats || !pays(m)) {
+        value_size == 0 || m->rules->positions || !m->rules->repeats) {
         return;
     }
     const qn_fold_form before = f->form;
-    f->form.ragged = 0;
-    const uint32_t bytes = choose_access(m) ? choose_run(m, value_size) : 0;
-    if (bytes == 0) {
+    f->form.ragged = f->form.again = 0;
+    if (!choose_access(m) || !pays(m, value_size, before.ragged) || !choose_run(m, value_size)) {
         f->form = before;
         return;
     }
@@ -207,13 +212,10 @@ void qn_fold_take_runs(const qn_fold_making *m, uint32_t value_size)
     f->chunk = (int64_t)QN_FOLD_BLOCK * f->form.runs;
     f->groups = f->outputs;
     f->splits = qn_over(f->length + lead, f->chunk);
-    f->held = (int64_t)m->rules->processors * qn_fold_run_blocks(value_size);
-    f->form.again = f->held * QN_FOLD_BLOCK * bytes <= AGAIN_BYTES;
 }
 
 void qn_fold_print_runs(qn_text *out, const qn_fold *f)
 {
-    qn_text_printf(out, "by rows, runs of %d elements a lane, %d at once, %lld tiles, read %s",
-                   f->form.runs, f->form.lanes, (long long)f->splits,
-                   f->form.again ? "twice" : "once");
+    qn_text_printf(out, "by rows, runs of %d elements a lane, %d at once, %lld tiles", f->form.runs,
+                   f->form.lanes, (long long)f->splits);
 }

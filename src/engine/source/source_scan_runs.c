@@ -35,10 +35,8 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_number(out, "run", f->runs);
     qn_source_number(out, "lanes", f->lanes);
     qn_source_number(out, "piece", f->spread ? f->lanes : f->runs);
-    qn_source_number(out, "parts", f->steps);
     qn_source_flag(out, "single", f->kept == 0);
     qn_source_flag(out, "exclusive", call->kernel->exclusive);
-    qn_source_flag(out, "again", f->again);
 }
 
 static void room_hole(qn_text *out, const qn_call *call)
@@ -88,32 +86,30 @@ static void same_hole(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
         if (is_same(call, k)) {
-            qn_text_printf(out, "            const %s _quern_same%u = ", type_of(call, k), k);
+            qn_text_printf(out, "    const %s _quern_same%u = ", type_of(call, k), k);
             qn_source_fold_value(out, call, k, "0");
         }
     }
 }
 
-static void fetch_hole(qn_text *out, const qn_call *call)
+static void bring_hole(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
         if (is_words(call, k)) {
             qn_text_printf(out,
-                           "                    typename _quern_lot_type%u::cargo<_quern_parts> "
-                           "_quern_cargo%u;\n"
-                           "                    _quern_cargo%u.load(_quern_place%u + (long "
-                           "long)_quern_start * %u, _quern_part);\n",
-                           k, k, k, k, call->operands[k].item_size);
+                           "        _quern_lot_type%u::bring(_quern_lot%u, _quern_place%u + (long "
+                           "long)_quern_start * %u);\n",
+                           k, k, k, call->operands[k].item_size);
         }
     }
 }
 
-static void put_hole(qn_text *out, const qn_call *call)
+static void await_hole(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
         if (is_words(call, k)) {
-            qn_text_printf(
-                out, "                    _quern_cargo%u.put(_quern_lot%u, _quern_part);\n", k, k);
+            qn_text_printf(out, "    _quern_lot_type%u::await();\n", k);
+            return;
         }
     }
 }
@@ -122,13 +118,15 @@ static void put_each_hole(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
         if (!is_same(call, k)) {
-            qn_text_puts(out, is_words(call, k) ? "            if (!_quern_whole)\n" : "");
+            /* Words come one by one at the ends of rows alone. */
+            const bool words = is_words(call, k);
+            qn_text_puts(out, words ? "    if (!_quern_whole)\n" : "");
             qn_text_printf(out,
-                           "            _quern_lot_type%u::put_each(_quern_lot%u, _quern_low, "
+                           "    _quern_lot_type%u::put_each<%d>(_quern_lot%u, _quern_low, "
                            "_quern_high, [&](const int _quern_lane) { return (%s)",
-                           k, k, type_of(call, k));
+                           k, words ? 2 : 8, k, type_of(call, k));
             qn_source_fold_value(out, call, k, "_quern_start + _quern_lane");
-            qn_text_puts(out, "            });\n");
+            qn_text_puts(out, "    });\n");
         }
     }
 }
@@ -141,27 +139,39 @@ static void run_hole(qn_text *out, const qn_call *call)
         }
         const bool piece = call->operands[k].output && call->fold.form.spread;
         qn_text_printf(out,
-                       "                        [[maybe_unused]] char *const _quern_run%u = "
+                       "                [[maybe_unused]] char *const _quern_run%u = "
                        "_quern_lot%u + _quern_mine * _quern_lot_type%u::pace",
                        k, k, k);
-        qn_text_printf(out, piece ? ";\n" : " + _quern_on * %u;\n", call->operands[k].item_size);
+        if (piece) {
+            qn_text_printf(out, " + (_quern_on %% _quern_piece) * %u;\n",
+                           call->operands[k].item_size);
+        } else {
+            qn_text_printf(out, " + _quern_on * %u;\n", call->operands[k].item_size);
+        }
+        if (k < call->input_operands) {
+            const bool truth = qn_source_is_bool(call, k);
+            qn_text_printf(out,
+                           "                %s _quern_taken%u[_quern_lanes];\n"
+                           "                _quern_lot_type%u::take(_quern_taken%u, "
+                           "_quern_run%u);\n",
+                           truth ? "unsigned char" : type_of(call, k), k, k, k, k);
+        }
     }
-    qn_text_puts(out, "                        [[maybe_unused]] const _quern_index "
+    qn_text_puts(out, "                [[maybe_unused]] const _quern_index "
                       "_quern_position = _quern_start + _quern_first + _quern_on;\n");
 }
 
 static void take_hole(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
-        const char *type = type_of(call, k);
         if (!is_same(call, k)) {
-            qn_text_printf(out, "                            const %s _quern_input%u = %s", type, k,
-                           qn_source_is_bool(call, k) ? "quern::truth(" : "*(const ");
-            if (!qn_source_is_bool(call, k)) {
-                qn_text_printf(out, "%s *)(", type);
-            }
-            qn_text_printf(out, "_quern_run%u + _quern_lane * %u);\n", k,
-                           call->operands[k].item_size);
+            qn_text_printf(out,
+                           qn_source_is_bool(call, k)
+                               ? "                    const %s _quern_input%u = "
+                                 "_quern_taken%u[_quern_lane] != 0;\n"
+                               : "                    const %s &_quern_input%u = "
+                                 "_quern_taken%u[_quern_lane];\n",
+                           type_of(call, k), k, k);
         }
     }
 }
@@ -189,7 +199,7 @@ static void arguments_hole(qn_text *out, const qn_call *call)
 static void results_hole(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
-        qn_text_printf(out, "                            %s _quern_results%u[_quern_lanes];\n",
+        qn_text_printf(out, "                %s _quern_results%u[_quern_lanes];\n",
                        type_of(call, k), k);
     }
 }
@@ -290,10 +300,10 @@ static void store_hole(qn_text *out, const qn_call *call)
     X(ROOM, room)                                                                                  \
     X(INITIAL, initial)                                                                            \
     X(SKIP, skip)                                                                                  \
-    X(FETCH, fetch)                                                                                \
-    X(PUT, put)                                                                                    \
+    X(BRING, bring)                                                                                \
     X(SAME, same)                                                                                  \
     X(PUT_EACH, put_each)                                                                          \
+    X(AWAIT, await)                                                                                \
     X(RUN, run)                                                                                    \
     X(TAKE, take)                                                                                  \
     X(ARGUMENTS, arguments)                                                                        \
@@ -319,10 +329,10 @@ quern_status qn_scan_runs_source(qn_text *out, const qn_call *call, qn_header *h
     room_hole(&t[ROOM], call);
     qn_source_scan_initial(&t[INITIAL], call);
     skip_hole(&t[SKIP], call);
-    fetch_hole(&t[FETCH], call);
-    put_hole(&t[PUT], call);
+    bring_hole(&t[BRING], call);
     same_hole(&t[SAME], call);
     put_each_hole(&t[PUT_EACH], call);
+    await_hole(&t[AWAIT], call);
     run_hole(&t[RUN], call);
     take_hole(&t[TAKE], call);
     arguments_hole(&t[ARGUMENTS], call);

@@ -114,6 +114,24 @@ Test(scan_layouts, drawn_rows)
     quern_kernel_release(kernel);
 }
 
+/* Rows that end at the end of a tile, an element before and an element behind it: a tile has 44 KB
+ * of an input. */
+Test(scan_layouts, ends_of_tiles)
+{
+    static const element types[] = {
+        {QUERN_INT8, 1}, {QUERN_INT16, 2}, {QUERN_INT32, 4}, {QUERN_INT64, 8}};
+    quern_kernel *kernel;
+    int packs = 0;
+    OK(quern_scan(&kernel, engine, "T x", "T y", "x", "a + b", "if (a % 2 == 0) y = a", "0", NULL));
+    for (int n = 0; n < 4 * 6; n++) {
+        const element t = types[n % 4];
+        const int64_t length = (1 + n / 12) * (int64_t)(44 << 10) / t.size + n / 4 % 3 - 1;
+        cr_expect_eq(wrong_rows(kernel, t, 1 + n % 2, length, &packs), 0, "%lld of %lld bytes",
+                     (long long)length, (long long)t.size);
+    }
+    quern_kernel_release(kernel);
+}
+
 /* Outputs of other widths than the input, of which the widest goes in pieces: a piece of the
  * narrowest is less than a word. Their names are those of costly functions too, and cost nothing.
  */
