@@ -280,7 +280,9 @@ __device__ __forceinline__ unsigned long long take_ticket(void *counter, int cou
 // float32 by runs went at 0.75 of a copy's speed by tickets taken, at 0.82 so.
 __device__ __forceinline__ unsigned long long own_ticket(const void *counter)
 {
-    return (*(const volatile unsigned long long *)counter >> 32 << 32) + blockIdx.x;
+    unsigned long long both;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(both) : "l"(counter) : "memory");
+    return (both >> 32 << 32) + blockIdx.x;
 }
 // Give it back, at any time after that: the last of `count` blocks ends the launch.
 __device__ __forceinline__ void return_ticket(void *counter, int count)
