@@ -25,8 +25,8 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
     if constexpr (_quern_tiles) {
         _quern_ticket = quern::own_ticket(_quern_workspace);
     }
-    const int _quern_group = _quern_tiles ? (int)_quern_ticket % _quern_groups : (int)blockIdx.x;
-    const int _quern_tile = _quern_tiles ? (int)_quern_ticket / _quern_groups : 0;
+    const int _quern_group = _quern_tiles ? (int)blockIdx.x % _quern_groups : (int)blockIdx.x;
+    const int _quern_tile = _quern_tiles ? (int)blockIdx.x / _quern_groups : 0;
     const int _quern_turn = _quern_block ? _quern_warp : 0,
               _quern_pace = _quern_columns ? 1 : _quern_width;
     const int _quern_from = _quern_columns ? (_quern_turn * _quern_width + _quern_at) * _quern_steps

@@ -9,7 +9,7 @@
 #include "array/fold.h"
 
 #define WARPS        (QN_FOLD_BLOCK / QN_FOLD_WARP)
-#define MOST_RUN     240        /* elements */
+#define MOST_RUN     240        /* elements: a byte holds the number */
 #define PIECE_BYTES  64         /* of results that a lane gives at once: whole sectors */
 #define ROOM         (89 * 512) /* of a block: five to a processor of an H100 or H200 */
 #define WIDEST_APART 2          /* of an output's, where they do not lie side by side */

@@ -142,12 +142,7 @@ static void run_hole(qn_text *out, const qn_call *call)
                        "                [[maybe_unused]] char *const _quern_run%u = "
                        "_quern_lot%u + _quern_mine * _quern_lot_type%u::pace",
                        k, k, k);
-        if (piece) {
-            qn_text_printf(out, " + (_quern_on %% _quern_piece) * %u;\n",
-                           call->operands[k].item_size);
-        } else {
-            qn_text_printf(out, " + _quern_on * %u;\n", call->operands[k].item_size);
-        }
+        qn_text_printf(out, piece ? ";\n" : " + _quern_on * %u;\n", call->operands[k].item_size);
         if (k < call->input_operands) {
             const bool truth = qn_source_is_bool(call, k);
             qn_text_printf(out,
