@@ -47,7 +47,7 @@ quern_status qn_devices_list(size_t *count, quern_device_info *infos, size_t cap
     for (size_t k = 0; k < *count && k < capacity; k++) {
         quern_device_info info = {0};
         if (k == entries) {
-            qn_soft_describe(0, &info);
+            qn_soft_describe(&(soft_options){0}, &info);
         } else if (gpus > 0) {
             describe_gpu((int)k, &info);
         } else {

@@ -54,16 +54,16 @@ static quern_status open_device(quern_device **out, const char *argument,
     return QUERN_OK;
 }
 
-void qn_soft_describe(unsigned threads, quern_device_info *info)
+void qn_soft_describe(const soft_options *options, quern_device_info *info)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t available;
     *info = (quern_device_info){
-        .processors = threads ? threads : (uint32_t)QN_MAX(cores, 1),
+        .processors = options->threads ? options->threads : (uint32_t)QN_MAX(cores, 1),
         .name = "software device",
         .id = "soft",
         .max_block_threads = SOFT_BLOCK_THREADS,
-        .max_shared_bytes = SOFT_SHARED_BYTES,
+        .max_shared_bytes = qn_soft_shared(options),
         .warp_size = QN_LANES,
     };
     snprintf(info->target, sizeof info->target, "compute_%d", SOFT_ARCH);
@@ -73,7 +73,7 @@ void qn_soft_describe(unsigned threads, quern_device_info *info)
 static quern_status device_info(quern_device *device, quern_device_info *info)
 {
     QN_TO_GIVE(quern_device_info, facts, info);
-    qn_soft_describe(soft_of(device)->options.threads, &facts);
+    qn_soft_describe(&soft_of(device)->options, &facts);
     QN_GIVE(quern_device_info, facts, info);
     return QUERN_OK;
 }

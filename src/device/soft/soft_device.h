@@ -11,13 +11,15 @@
 enum {
     SOFT_ARCH = 75,
     SOFT_BLOCK_THREADS = 1024,
-    SOFT_SHARED_BYTES = 64 * 1024, /**< as compute capability 7.5 has */
+    SOFT_SHARED_KIB = 64,       /**< as compute capability 7.5 has */
+    SOFT_MOST_SHARED_KIB = 227, /**< what may be asked for, as compute capability 9.0 has */
     SOFT_MAX_HOST_THREADS = 1024,
 };
 
 /** What follows "soft:". */
 typedef struct soft_options {
     uint32_t threads; /**< host threads; 0: all cores */
+    uint32_t shared;  /**< KiB of shared memory that a block may have; 0: SOFT_SHARED_KIB */
     double limit;     /**< seconds that a launch may take; 0: any */
     qn_ptx_aids aids; /**< for every launch */
 } soft_options;
@@ -61,7 +63,12 @@ static inline bool qn_soft_captures(quern_device *device)
 }
 
 /** Facts of the device with `threads` threads (0: all cores). */
-void qn_soft_describe(unsigned threads, quern_device_info *info);
+void qn_soft_describe(const soft_options *options, quern_device_info *info);
+/** Bytes of shared memory that a block may have. */
+static inline uint32_t qn_soft_shared(const soft_options *options)
+{
+    return 1024 * (options->shared != 0 ? options->shared : (uint32_t)SOFT_SHARED_KIB);
+}
 
 /* soft_options.c */
 /** `argument`: "4,limit=10", or NULL for none. Errors: QUERN_ERROR_INVALID_ARGUMENT. */

@@ -153,7 +153,7 @@ static uint32_t max_threads(const qn_ptx_function *function)
 
 quern_status qn_soft_function_info(quern_device *quern, void *handle, quern_function_info *info)
 {
-    (void)quern;
+    const uint32_t shared = qn_soft_shared(&soft_of(quern)->options);
     const qn_ptx_function *function = handle;
     QN_TO_GIVE(quern_function_info, facts, info);
     facts = (quern_function_info){
@@ -161,8 +161,7 @@ quern_status qn_soft_function_info(quern_device *quern, void *handle, quern_func
         .shared_bytes = static_shared(function),
         .local_bytes = function->local_bytes,
         .max_threads = max_threads(function),
-        .max_dynamic_shared =
-            SOFT_SHARED_BYTES - QN_MIN(static_shared(function), (uint32_t)SOFT_SHARED_BYTES),
+        .max_dynamic_shared = shared - QN_MIN(static_shared(function), shared),
         .ptx_version = (uint32_t)function->module->target,
         .shared_carveout = -1,
         .parameter_count = function->param_count,
@@ -193,9 +192,9 @@ quern_status qn_soft_function_set(quern_device *quern, void *function,
 quern_status qn_soft_occupancy(quern_device *quern, void *function, uint32_t block_threads,
                                uint32_t shared_bytes, uint32_t *blocks)
 {
-    (void)quern;
-    uint64_t shared = (uint64_t)static_shared(function) + shared_bytes;
-    *blocks = block_threads <= max_threads(function) && shared <= SOFT_SHARED_BYTES;
+    const uint64_t shared = (uint64_t)static_shared(function) + shared_bytes;
+    *blocks = block_threads <= max_threads(function) &&
+              shared <= qn_soft_shared(&soft_of(quern)->options);
     return QUERN_OK;
 }
 
@@ -262,7 +261,7 @@ quern_status qn_soft_launch(quern_device *quern, void *handle, const quern_launc
         .grid = {INT32_MAX, 65535, 65535},
         .block = {SOFT_BLOCK_THREADS, SOFT_BLOCK_THREADS, 64},
         .block_threads = max_threads(function),
-        .shared_bytes = SOFT_SHARED_BYTES,
+        .shared_bytes = qn_soft_shared(&device->options),
         .static_shared = static_shared(function),
         .cluster_blocks = 1,
         .resident_blocks = UINT32_MAX,

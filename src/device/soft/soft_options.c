@@ -41,6 +41,12 @@ static bool read_threads(soft_options *options, qn_str value)
            options->threads > 0;
 }
 
+static bool read_shared(soft_options *options, qn_str value)
+{
+    return take_number(&value, SOFT_MOST_SHARED_KIB, &options->shared) && value.length == 0 &&
+           options->shared > 0;
+}
+
 /* Written without the C library, whose decimal point depends on the locale. */
 static bool read_limit(soft_options *options, qn_str value)
 {
@@ -116,8 +122,11 @@ static bool read_trace(soft_options *options, qn_str value)
 static const struct item {
     const char *name; /* "": a bare value */
     bool (*read)(soft_options *options, qn_str value);
-} items[] = {
-    {"", read_threads}, {"limit", read_limit}, {"check", read_check}, {"trace", read_trace}};
+} items[] = {{"", read_threads},
+             {"limit", read_limit},
+             {"shared", read_shared},
+             {"check", read_check},
+             {"trace", read_trace}};
 
 static quern_status fail_item(const char *argument, qn_str item)
 {
@@ -125,11 +134,11 @@ static quern_status fail_item(const char *argument, qn_str item)
         QUERN_ERROR_INVALID_ARGUMENT,
         "\"soft:%s\": what is '%.*s'? After the colon may come, separated by commas and each once: "
         "the number of threads to use (1 to %d, first; all cores without it), "
-        "limit=SECONDS, check=WHAT (init, races, sync, div, bounds, limits, streams, several of "
-        "them "
-        "joined by +, or all), and "
-        "trace=BX[.BY[.BZ]]/TX[.TY[.TZ]], as in \"soft:4,limit=10\"",
-        argument, (int)item.length, item.data, SOFT_MAX_HOST_THREADS);
+        "limit=SECONDS, shared=KIB (of shared memory for a block, 1 to %d; %d without it), "
+        "check=WHAT (init, races, sync, div, bounds, limits, streams, several of them joined by +, "
+        "or all), and trace=BX[.BY[.BZ]]/TX[.TY[.TZ]], as in \"soft:4,limit=10\"",
+        argument, (int)item.length, item.data, SOFT_MAX_HOST_THREADS, SOFT_MOST_SHARED_KIB,
+        SOFT_SHARED_KIB);
 }
 
 /* The item's index in the table, its value taken apart; QN_COUNT(items): it has no such name. */

@@ -39,6 +39,13 @@ Test(soft_options, limit)
     cr_expect_eq(read("limit=1000000").limit, 1e6);
 }
 
+Test(soft_options, shared)
+{
+    cr_expect_eq(read("limit=10").shared, 0);
+    cr_expect_eq(read("shared=1").shared, 1);
+    cr_expect_eq(read("2,shared=227").shared, 227);
+}
+
 Test(soft_options, check)
 {
     const struct {
@@ -115,6 +122,11 @@ Test(soft_options, refuses_what_it_does_not_know_and_names_it)
         {"limit=1000001", "'limit=1000001'"},
         {"limit=0.1234567890", "'limit=0.1234567890'"},
         {"limit=1,limit=2", "'limit=2'"},
+        {"shared=", "'shared='"},
+        {"shared=0", "'shared=0'"},
+        {"shared=228", "'shared=228'"},
+        {"shared=64K", "'shared=64K'"},
+        {"shared=1,shared=2", "'shared=2'"},
         {"check=", "'check='"},
         {"check=initx", "'check=initx'"},
         {"check=init+", "'check=init+'"},
