@@ -174,4 +174,36 @@ template <bool BUNCHED_> struct left_values {
     }
 };
 
+// The same number, but the compiler does not know: it computes anew what depends on it instead of
+// keeping that in registers.
+__device__ __forceinline__ int anew(int n)
+{
+    asm volatile("" : "+r"(n));
+    return n;
+}
+__device__ __forceinline__ long long anew(long long n)
+{
+    asm volatile("" : "+l"(n));
+    return n;
+}
+
+// The same for what a register holds, so that what was made of it is made again and not kept.
+template <typename T_> __device__ __forceinline__ void renew(T_ &v)
+{
+    constexpr int words = sizeof(T_) / 4;
+    unsigned word[words > 0 ? words : 1];
+    memcpy(word, &v, words * 4);
+#pragma unroll
+    for (int k = 0; k < words; k++) {
+        asm volatile("" : "+r"(word[k]));
+    }
+    memcpy(&v, word, words * 4);
+    if constexpr (sizeof(T_) % 4 >= 2) {
+        unsigned short half;
+        memcpy(&half, (const char *)&v + words * 4, 2);
+        asm volatile("" : "+h"(half));
+        memcpy((char *)&v + words * 4, &half, 2);
+    }
+}
+
 } // namespace quern

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
 // lines: runs of memory on their way to shared memory and back. In: a run of whole elements. Out:
-// the same bytes, as far behind a multiple of 16 as in memory, so that all but the ends go in words
-// of 16. The whole block calls.
+// the same bytes, as far behind a multiple of 128 as in memory. The whole block calls.
+//
+// The thing to know: all but the ends go in words of 16 bytes, and the words of a line of the cache
+// arrive together. Where they lie in one row of the banks they take one turn, otherwise two
+//.
 #pragma once
 
 namespace quern
 {
 
 constexpr int line_threads = 256; // of a block
+
+// How far behind the beginning of a line of the cache an address is.
+__device__ __forceinline__ int phase(const void *at)
+{
+    return (int)((size_t)at % 128);
+}
 
 // The words of a run of `bytes` that begins at `at`, and the bytes before the first.
 struct run_words {
@@ -25,18 +34,15 @@ struct run_words {
     }
 };
 
-// Begin to bring a run of elements of I bytes in. `to`: aligned to 16 bytes.
+// Begin to bring a run of elements of I bytes in. `to`: aligned to 128 bytes.
 template <int I_> __device__ __forceinline__ void bring(char *to, const char *from, int bytes)
 {
     typedef typename word<I_>::type element;
     const run_words words(from, bytes);
-    to += (size_t)from & 15;
-    const unsigned first = (unsigned)__cvta_generic_to_shared(to + words.head);
+    to += phase(from);
 #pragma unroll 4
     for (int k = threadIdx.x; k < words.count; k += line_threads) {
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(first + 16 * k),
-                     "l"(from + words.head + 16 * k)
-                     : "memory");
+        bring_word(to + words.head + 16 * k, from + words.head + 16 * k);
     }
     const int singles = bytes - 16 * words.count;
 #pragma unroll 1
@@ -53,13 +59,11 @@ __device__ __forceinline__ void bring_words(char *to, const char *from, int byte
     typedef typename word<I_>::type element;
     const int off = (int)((size_t)from & 15), end = off + bytes;
     const char *const start = from - off;
-    const unsigned first = (unsigned)__cvta_generic_to_shared(to);
+    to += phase(start);
 #pragma unroll 2
     for (int k = 16 * threadIdx.x; k < end; k += 16 * line_threads) {
         if (start + k >= least && start + k + 16 <= most) {
-            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(first + k),
-                         "l"(start + k)
-                         : "memory");
+            bring_word(to + k, start + k);
         } else {
 #pragma unroll 1
             for (int j = max(k, off); j < min(k + 16, end); j += I_) {
@@ -69,18 +73,12 @@ __device__ __forceinline__ void bring_words(char *to, const char *from, int byte
     }
 }
 
-// Wait for all that this thread has begun.
-__device__ __forceinline__ void await_runs()
-{
-    asm volatile("cp.async.wait_all;" ::: "memory");
-}
-
 // Take a run back.
 template <int I_> __device__ __forceinline__ void take_back(char *to, const char *from, int bytes)
 {
     typedef typename word<I_>::type element;
     const run_words words(to, bytes);
-    from += (size_t)to & 15;
+    from += phase(to);
 #pragma unroll 4
     for (int k = threadIdx.x; k < words.count; k += line_threads) {
         *(uint4 *)(to + words.head + 16 * k) = *(const uint4 *)(from + words.head + 16 * k);

@@ -47,6 +47,27 @@ __device__ __forceinline__ void store_word(void *to, uint4 v)
                  "r"(v.w));
 }
 
+// Begin to bring a word to shared memory, without passing through registers where the GPU can
+// (compute capability 8.0 and later).
+__device__ __forceinline__ void bring_word(void *to, const void *from)
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                     (unsigned)__cvta_generic_to_shared(to)),
+                 "l"(from)
+                 : "memory");
+#else
+    *(uint4 *)to = *(const uint4 *)from;
+#endif
+}
+// Wait for all words that this thread has begun to bring.
+__device__ __forceinline__ void await_words()
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
 // L elements of T. W: bytes of one access.
 template <typename T_, int L_> struct alignas(sizeof(T_) * L_ < 16 ? sizeof(T_) * L_ : 16) pack {
     static constexpr int W_ = sizeof(T_) * L_ < 16 ? sizeof(T_) * L_ : 16;

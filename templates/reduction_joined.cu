@@ -5,7 +5,7 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
 {
 #include "reduction_texts.inc"
     // Two boxes, of which one is on its way while the other is taken; in the end values of threads.
-    __shared__ alignas(16) char _quern_pool[2 * _quern_bytes];
+    __shared__ alignas(128) char _quern_pool[2 * _quern_bytes];
     static_assert(sizeof(_type_reduce) * 256 <= sizeof _quern_pool, "room for all values");
 
     const unsigned _quern_parts = _quern_split ? (unsigned)_quern_walk.splits : 1;
@@ -78,7 +78,7 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
         HOLE_keep _quern_count = _quern_next_count;
         _quern_most = max(_quern_most, _quern_count);
         _quern_room = _quern_bytes - _quern_room;
-        quern::await_runs();
+        quern::await_words();
         __syncthreads();
     }
 

@@ -32,22 +32,8 @@ template <int S_, int E_> struct lot {
 #pragma unroll
         for (int k = 0; k < turns; k++) {
             const int at = 512 * k + threadIdx.x % 32 * 16;
-#if __CUDA_ARCH__ >= 800
-            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
-                             (unsigned)__cvta_generic_to_shared(to + place(at))),
-                         "l"(from + at)
-                         : "memory");
-#else
-            *(uint4 *)(to + place(at)) = *(const uint4 *)(from + at);
-#endif
+            bring_word(to + place(at), from + at);
         }
-    }
-    // Wait for all that this thread has begun to bring.
-    __device__ __forceinline__ static void await()
-    {
-#if __CUDA_ARCH__ >= 800
-        asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
     }
 
     // The elements `low` ... `high` - 1 of the warp one by one, neighbours by neighbours, of which a
@@ -167,19 +153,5 @@ template <int S_, int E_> struct lot {
         }
     }
 };
-
-// Scan the values of the lanes `low` ... `high` - 1 of a warp.
-template <typename T_, typename F_>
-__device__ __forceinline__ void scan_lanes(slot<T_> &own, int low, int high, const F_ &scan)
-{
-    const int lane = threadIdx.x % 32;
-#pragma unroll 1
-    for (int distance = 1; distance < 32; distance *= 2) {
-        const slot<T_> other = shuffle(own, distance, true);
-        if (lane - distance >= low && lane < high) {
-            own.value = scan(other.value, own.value);
-        }
-    }
-}
 
 } // namespace quern

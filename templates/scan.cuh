@@ -60,35 +60,28 @@ __device__ __forceinline__ slot<T_> shuffle(const slot<T_> &own, int place, bool
     return other;
 }
 
-// The same number, but the compiler does not know: it computes anew what depends on it instead of
-// keeping that in registers.
-__device__ __forceinline__ int anew(int n)
+// The number of the thread's warp in its block. Asked of a lane, so that the compiler knows that all
+// lanes agree on what follows from it: it makes code for lanes that have parted at every exchange
+// otherwise.
+__device__ __forceinline__ int own_warp()
 {
-    asm volatile("" : "+r"(n));
-    return n;
-}
-__device__ __forceinline__ long long anew(long long n)
-{
-    asm volatile("" : "+l"(n));
-    return n;
+    return __shfl_sync(~0u, (int)threadIdx.x / 32, 0);
 }
 
-// The same for what a register holds, so that what was made of it is made again and not kept.
-template <typename T_> __device__ __forceinline__ void renew(T_ &v)
+// Scan the values of the lanes `low` ... `high` - 1 of a warp, in N_ rounds, each by itself.
+template <int N_, typename T_, typename F_>
+__device__ __forceinline__ void scan_lanes(slot<T_> (&own)[N_], int low, int high, const F_ &scan)
 {
-    constexpr int words = sizeof(T_) / 4;
-    unsigned word[words > 0 ? words : 1];
-    memcpy(word, &v, words * 4);
+    const int lane = threadIdx.x % 32;
 #pragma unroll
-    for (int k = 0; k < words; k++) {
-        asm volatile("" : "+r"(word[k]));
-    }
-    memcpy(&v, word, words * 4);
-    if constexpr (sizeof(T_) % 4 >= 2) {
-        unsigned short half;
-        memcpy(&half, (const char *)&v + words * 4, 2);
-        asm volatile("" : "+h"(half));
-        memcpy((char *)&v + words * 4, &half, 2);
+    for (int distance = 1; distance < 32; distance *= 2) {
+#pragma unroll
+        for (int k = 0; k < N_; k++) {
+            const slot<T_> other = shuffle(own[k], distance, true);
+            if (lane - distance >= low && lane < high) {
+                own[k].value = scan(other.value, own[k].value);
+            }
+        }
     }
 }
 

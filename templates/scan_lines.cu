@@ -25,7 +25,7 @@ HOLE_kept
         _quern_strip < _quern_there ? min(_quern_lines - _quern_above, _quern_length) : 0;
 HOLE_begin
 HOLE_fetch
-    quern::await_runs();
+    quern::await_words();
     __syncthreads();
 
     quern::front<_type_reduce> _quern_so_far[_quern_lanes];

@@ -19,7 +19,7 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
 HOLE_kept
 HOLE_shared
 HOLE_fetch
-    quern::await_runs();
+    quern::await_words();
     __syncthreads();
 
     quern::front<_type_reduce> _quern_initial;

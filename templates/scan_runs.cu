@@ -49,7 +49,8 @@ HOLE_bring
 HOLE_put_each
 HOLE_await
     __syncwarp();
-    _quern_slot _quern_sum;
+    _quern_slot _quern_sums[1];
+    _quern_slot &_quern_sum = _quern_sums[0];
     if (_quern_whole) {
 #pragma unroll 1
         for (int _quern_on = 0; _quern_on < _quern_run; _quern_on += _quern_lanes) {
@@ -79,7 +80,7 @@ HOLE_take
             }
         }
     }
-    quern::scan_lanes(_quern_sum, _quern_from_lane, _quern_to_lane, _quern_scan);
+    quern::scan_lanes(_quern_sums, _quern_from_lane, _quern_to_lane, _quern_scan);
     if (_quern_mine == _quern_to_lane - 1) {
         _quern_totals[_quern_warp] = _quern_sum;
     }

@@ -396,6 +396,9 @@ uint32_t qn_fold_packed_room(const qn_fold_form *form, uint32_t item_size);
 void qn_fold_take_strips(const qn_fold_making *m, uint32_t value_size);
 /** The same of whole lines; false: they do not lie so, and nothing that was decided has changed. */
 bool qn_fold_take_lines(const qn_fold_making *m, uint32_t value_size);
+/** Of a line of the cache: runs of memory lie in shared memory as far behind its beginning. */
+#define QN_PHASE_BYTES 128
+
 /** Bytes that an operand has in shared memory then. */
 uint32_t qn_fold_lines_room(const qn_fold_form *form, uint32_t item_size);
 double qn_fold_lines_cost(const qn_fold *fold);

@@ -90,7 +90,7 @@ static int64_t pool_of(const qn_fold_making *m, const box *b, int64_t slices)
     int64_t bytes = 0;
     for (size_t k = 0; k < m->inputs; k++) {
         const int64_t own = b->bytes[k] * (m->fold->stride[k][cut] != 0 ? slices : 1);
-        bytes += qn_over(own, QN_ACCESS_BYTES) * QN_ACCESS_BYTES + QN_ACCESS_BYTES;
+        bytes += qn_over(own, QN_PHASE_BYTES) * QN_PHASE_BYTES + QN_PHASE_BYTES;
     }
     return 2 * bytes;
 }

@@ -28,7 +28,7 @@ static uint32_t sums_bytes(const qn_fold *f, uint32_t value_size)
 
 uint32_t qn_fold_lines_room(const qn_fold_form *f, uint32_t item_size)
 {
-    return QN_FOLD_BLOCK * (uint32_t)f->lines * f->lanes * item_size + QN_ACCESS_BYTES;
+    return QN_FOLD_BLOCK * (uint32_t)f->lines * f->lanes * item_size + QN_PHASE_BYTES;
 }
 
 /* True when all operands are dense lines that follow each other. */
@@ -117,8 +117,9 @@ bool qn_fold_take_lines(const qn_fold_making *m, uint32_t value_size)
     if (bytes == 0) {
         return false;
     }
-    const int64_t room = (SHARED_BYTES - sums_bytes(f, value_size) - 32 * (int64_t)m->count) /
-                         (QN_FOLD_BLOCK * (int64_t)bytes);
+    const int64_t room =
+        (SHARED_BYTES - sums_bytes(f, value_size) - 2 * QN_PHASE_BYTES * (int64_t)m->count) /
+        (QN_FOLD_BLOCK * (int64_t)bytes);
     if (room < LEAST_LENGTH) {
         return false;
     }

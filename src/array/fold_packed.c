@@ -25,7 +25,7 @@
 
 uint32_t qn_fold_packed_room(const qn_fold_form *f, uint32_t item_size)
 {
-    return (1u << f->packed) * item_size + QN_ACCESS_BYTES;
+    return (1u << f->packed) * item_size + QN_PHASE_BYTES;
 }
 
 /* True when the rows along the last kept dimension follow each other without gaps in all operands;
@@ -67,7 +67,7 @@ static uint8_t choose_tile(const qn_fold_making *m)
     for (size_t k = 0; k < m->count; k++) {
         bytes += k == m->inputs && shares(m) ? 0 : m->operands[k].item_size;
     }
-    const uint32_t room = (SHARED_BYTES - QN_ACCESS_BYTES * (uint32_t)m->count) / QN_MAX(bytes, 1);
+    const uint32_t room = (SHARED_BYTES - QN_PHASE_BYTES * (uint32_t)m->count) / QN_MAX(bytes, 1);
     uint8_t n = 0;
     while (2u << n <= QN_MIN(room, MOST_TILE)) {
         n++;

@@ -153,6 +153,19 @@ quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *header
 /** The same for a plan by runs. */
 quern_status qn_scan_runs_source(qn_text *out, const qn_call *call, qn_header *headers,
                                  size_t *header_count);
+/** How many elements of the first tile lie before a row whose words are aligned: `_quern_skip`. */
+void qn_source_row_skip(qn_text *out, const qn_call *call);
+/** The inputs that are the same for a whole row, `_quern_sameK`. */
+void qn_source_row_same(qn_text *out, const qn_call *call);
+/** The inputs of element `_quern_lane`, `_quern_inputK`, of those that `_quern_takenK` has. */
+void qn_source_row_take(qn_text *out, const qn_call *call);
+/** These as arguments, and the position, that of lane 0 being `_quern_position`. */
+void qn_source_row_arguments(qn_text *out, const qn_call *call);
+/** Room for outputs, `_quern_resultsK`; and calling post for one element of them. */
+void qn_source_row_results(qn_text *out, const qn_call *call);
+void qn_source_row_give(qn_text *out, const qn_call *call);
+/** The same for an element in memory, at `_quern_position`. */
+void qn_source_row_give_one(qn_text *out, const qn_call *call);
 /** The value before an output's first element: the identity, or none. */
 void qn_source_scan_initial(qn_text *out, const qn_call *call);
 /** Room for the inputs of a lane's units, `_quern_registerK`. */
@@ -179,6 +192,12 @@ void qn_source_scan_spread(qn_text *out, const qn_call *call);
 
 /** Call post for each lane. Outputs are packs in registers where `packs`, else memory itself. */
 void qn_source_scan_post(qn_text *out, const qn_call *call, int levels, bool packs);
+
+/* ---- source_scan_held.c --------------------------------------------------------------------- */
+
+/** The same as qn_scan_source for rows whose tiles a block holds. */
+quern_status qn_scan_held_source(qn_text *out, const qn_call *call, qn_header *headers,
+                                 size_t *header_count);
 
 /* ---- source_scan_apart.c -------------------------------------------------------------------- */
 

@@ -104,7 +104,7 @@ static void rooms(qn_text *out, const qn_call *call)
         if (k > 0) {
             qn_text_printf(out,
                            "_quern_base%u + (_quern_slice%u + (_quern_slices - 1) * _quern_pace%u "
-                           "+ 31) / 16 * 16;\n",
+                           "+ 255) / 128 * 128;\n",
                            k - 1, k - 1, k - 1);
         } else {
             qn_text_puts(out, "0;\n");
@@ -230,7 +230,7 @@ static void load_hole(qn_text *out, const qn_call *call)
             "_quern_start%u, _quern_slice%u + (_quern_present - 1) * _quern_pace%u, "
             "(const char *)_quern_array%u, _quern_end%u);\n"
             "            _quern_next_shelf%u = _quern_room + _quern_base%u + "
-            "(int)((size_t)_quern_start%u & 15);\n",
+            "quern::phase(_quern_start%u);\n",
             k, k, k, call->operands[k].item_size, k, k, k, k, call->operand_parameter[k], k, k, k,
             k);
     }

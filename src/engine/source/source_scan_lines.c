@@ -21,14 +21,18 @@ static bool waits(const qn_call *call, uint32_t k)
     return !call->operands[k].output || call->fold.form.back != QN_LINES_DIRECT;
 }
 
+/* True for the output that takes the room of the first input. */
+static bool shares(const qn_call *call, uint32_t k)
+{
+    return k == call->input_operands && call->fold.form.back == QN_LINES_SHARED;
+}
+
 void qn_source_lines_shared(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        if (k == call->input_operands && f->back == QN_LINES_SHARED) {
-            qn_text_printf(out, "    char *const _quern_room%u = _quern_room0;\n", k);
-        } else if (waits(call, k)) {
-            qn_text_printf(out, "    __shared__ alignas(16) char _quern_room%u[%u];\n", k,
+        if (waits(call, k) && !shares(call, k)) {
+            qn_text_printf(out, "    __shared__ alignas(128) char _quern_room%u[%u];\n", k,
                            qn_fold_lines_room(f, call->operands[k].item_size));
         }
     }
@@ -44,10 +48,16 @@ void qn_source_lines_begin(qn_text *out, const qn_call *call)
                        "    %schar *const _quern_tile%u = _quern_place%u + "
                        "(long long)_quern_base * _quern_line%u;\n",
                        k, k, d, constant, k, k, k);
+        if (shares(call, k)) {
+            qn_text_printf(out,
+                           "    char *const _quern_room%u = _quern_room0 + "
+                           "quern::phase(_quern_tile0) - quern::phase(_quern_tile%u);\n",
+                           k, k);
+        }
         if (waits(call, k)) {
             qn_text_printf(out,
                            "    char *const _quern_shelf%u = _quern_room%u + "
-                           "((size_t)_quern_tile%u & 15) + _quern_above * _quern_line%u",
+                           "quern::phase(_quern_tile%u) + _quern_above * _quern_line%u",
                            k, k, k, k);
             if (moves_element(call)) {
                 qn_text_printf(out, " + _quern_element * %u", call->operands[k].item_size);

@@ -29,15 +29,17 @@ static void shared_hole(qn_text *out, const qn_call *call)
     const qn_fold_form *f = &call->fold.form;
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (k == call->input_operands && f->back == QN_LINES_SHARED) {
-            qn_text_printf(out, "    char *const _quern_room%u = _quern_room0;\n", k);
+            qn_text_printf(out,
+                           "    char *const _quern_room%u = _quern_room0 + "
+                           "quern::phase(_quern_place0) - quern::phase(_quern_place%u);\n",
+                           k, k);
         } else {
-            qn_text_printf(out, "    __shared__ alignas(16) char _quern_room%u[%u];\n", k,
+            qn_text_printf(out, "    __shared__ alignas(128) char _quern_room%u[%u];\n", k,
                            qn_fold_packed_room(f, call->operands[k].item_size));
         }
-        qn_text_printf(out,
-                       "    char *const _quern_shelf%u = _quern_room%u + ((size_t)_quern_place%u & "
-                       "15);\n",
-                       k, k, k);
+        qn_text_printf(
+            out, "    char *const _quern_shelf%u = _quern_room%u + quern::phase(_quern_place%u);\n",
+            k, k, k);
     }
 }
 

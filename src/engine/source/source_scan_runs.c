@@ -50,12 +50,12 @@ static void room_hole(qn_text *out, const qn_call *call)
         qn_text_printf(out, "    typedef quern::lot<%u, %u> _quern_lot_type%u;\n",
                        call->operands[k].item_size, elements_of(call, k), k);
         if (lots[k] == k) {
-            qn_text_printf(
-                out,
-                "    __shared__ uint4 _quern_room%u[8 * _quern_lot_type%u::bytes / 16];\n"
-                "    char *const _quern_lot%u = (char *)_quern_room%u + _quern_warp * "
-                "_quern_lot_type%u::bytes;\n",
-                k, k, k, k, k);
+            qn_text_printf(out,
+                           "    __shared__ alignas(128) uint4 _quern_room%u[8 * "
+                           "_quern_lot_type%u::bytes / 16];\n"
+                           "    char *const _quern_lot%u = (char *)_quern_room%u + _quern_warp * "
+                           "_quern_lot_type%u::bytes;\n",
+                           k, k, k, k, k);
         } else {
             qn_text_printf(out, "    char *const _quern_lot%u = _quern_lot%u;\n", k, lots[k]);
         }
@@ -63,7 +63,7 @@ static void room_hole(qn_text *out, const qn_call *call)
 }
 
 /* How many elements of the first tile lie before the row. */
-static void skip_hole(qn_text *out, const qn_call *call)
+void qn_source_row_skip(qn_text *out, const qn_call *call)
 {
     const uint32_t k = call->fold.form.anchor;
     if (k >= call->operand_count) {
@@ -82,7 +82,7 @@ static bool is_words(const qn_call *call, uint32_t k)
     return call->fold.form.access[k] == QN_ACCESS_VECTOR;
 }
 
-static void same_hole(qn_text *out, const qn_call *call)
+void qn_source_row_same(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
         if (is_same(call, k)) {
@@ -108,7 +108,7 @@ static void await_hole(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
         if (is_words(call, k)) {
-            qn_text_printf(out, "    _quern_lot_type%u::await();\n", k);
+            qn_text_puts(out, "    quern::await_words();\n");
             return;
         }
     }
@@ -156,7 +156,7 @@ static void run_hole(qn_text *out, const qn_call *call)
                       "_quern_position = _quern_start + _quern_first + _quern_on;\n");
 }
 
-static void take_hole(qn_text *out, const qn_call *call)
+void qn_source_row_take(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
         if (!is_same(call, k)) {
@@ -183,7 +183,7 @@ static const char *position(const qn_call *call)
     return call->kernel->uses_position ? "_quern_position + _quern_lane" : "0";
 }
 
-static void arguments_hole(qn_text *out, const qn_call *call)
+void qn_source_row_arguments(qn_text *out, const qn_call *call)
 {
     inputs(out, call);
     qn_text_puts(out, position(call));
@@ -191,7 +191,7 @@ static void arguments_hole(qn_text *out, const qn_call *call)
 
 /* ---- results -------------------------------------------------------------------------------- */
 
-static void results_hole(qn_text *out, const qn_call *call)
+void qn_source_row_results(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
         qn_text_printf(out, "                %s _quern_results%u[_quern_lanes];\n",
@@ -201,7 +201,7 @@ static void results_hole(qn_text *out, const qn_call *call)
 
 /* Post may leave an output as it is: then memory keeps what it has. The read goes where no one
  * asks for what it brings. */
-static void give_hole(qn_text *out, const qn_call *call)
+void qn_source_row_give(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
         qn_text_printf(out, "                                _quern_results%u[_quern_lane] = ", k);
@@ -215,7 +215,7 @@ static void give_hole(qn_text *out, const qn_call *call)
     qn_text_printf(out, "%s, _quern_value.value);\n", position(call));
 }
 
-static void give_one_hole(qn_text *out, const qn_call *call)
+void qn_source_row_give_one(qn_text *out, const qn_call *call)
 {
     qn_text_puts(out, "                        _quern_post(");
     inputs(out, call);
@@ -323,17 +323,17 @@ quern_status qn_scan_runs_source(qn_text *out, const qn_call *call, qn_header *h
     form_hole(&t[FORM], call);
     room_hole(&t[ROOM], call);
     qn_source_scan_initial(&t[INITIAL], call);
-    skip_hole(&t[SKIP], call);
+    qn_source_row_skip(&t[SKIP], call);
     bring_hole(&t[BRING], call);
-    same_hole(&t[SAME], call);
+    qn_source_row_same(&t[SAME], call);
     put_each_hole(&t[PUT_EACH], call);
     await_hole(&t[AWAIT], call);
     run_hole(&t[RUN], call);
-    take_hole(&t[TAKE], call);
-    arguments_hole(&t[ARGUMENTS], call);
-    results_hole(&t[RESULTS], call);
-    give_hole(&t[GIVE], call);
-    give_one_hole(&t[GIVE_ONE], call);
+    qn_source_row_take(&t[TAKE], call);
+    qn_source_row_arguments(&t[ARGUMENTS], call);
+    qn_source_row_results(&t[RESULTS], call);
+    qn_source_row_give(&t[GIVE], call);
+    qn_source_row_give_one(&t[GIVE_ONE], call);
     keep_hole(&t[KEEP], call);
     store_hole(&t[STORE], call);
     const qn_source_template template = {
