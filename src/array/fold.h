@@ -73,9 +73,11 @@ typedef struct qn_fold_form {
                         most; `again`: a row has several lanes; 0: they are not */
     uint8_t woven;   /**< packed: 1: scans side by side are columns, whose elements take turns */
     uint8_t runs;    /**< scan, rows in tiles: a lane takes so many elements that lie on; else 0 */
-    uint8_t anchor;  /**< runs: the operand for which words are aligned; past the last: none */
-    uint8_t whole;   /**< reduction: a thread takes `lanes` outputs by columns, and of each all
-                          elements, so many; 0: it does not */
+    uint8_t held;    /**< scan, rows in tiles: a block holds its tile, and so many of the `steps` of
+                        a thread in shared memory; else 0 */
+    uint8_t anchor; /**< runs, held: the operand for which words are aligned; past the last: none */
+    uint8_t whole;  /**< reduction: a thread takes `lanes` outputs by columns, and of each all
+                         elements, so many; 0: it does not */
     uint8_t cut; /**< reduction: 1: the last unit along its dimension lies further back, and shares
                       elements with the one before, whose they are */
     uint8_t spans;  /**< reduction: 1: the lanes of a unit are those of a span (fold_spans.c) */
@@ -108,8 +110,9 @@ typedef struct qn_fold {
     int64_t groups;   /**< blocks side by side over the outputs */
     int64_t splits;   /**< blocks for an output */
     int64_t chunk;    /**< units of a block for an output */
-    int64_t across;   /**< spans, boxes: outputs of one; phases: columns of a row; packed: rows that
-                         lie   on */
+    uint32_t shared; /**< held: bytes of shared memory that a block has beside what the text says */
+    int64_t across;  /**< spans, boxes: outputs of one; phases: columns of a row; packed: rows that
+                        lie on */
     int64_t run; /**< spans: reduced elements of an output that lie side by side in one; boxes: all
                     in one; packed: elements from one of a scan to its next */
     int64_t beside;   /**< spans: packs of one that a block has; phases: blocks for a row; packed:
@@ -145,6 +148,7 @@ typedef struct qn_fold_rules {
     uint32_t pack_bytes; /**< as qn_plan_rules.pack_bytes */
     bool by_address;     /**< reduction: an output is no plain value to assign */
     uint32_t processors; /**< of the device */
+    uint32_t shared;     /**< bytes of shared memory that a block of the device may have */
     bool compound;       /**< the values that are combined are no plain numbers */
     bool dear;           /**< reduction: combining two takes a division */
     uint32_t value_size; /**< bytes of the values that are combined, if known, or 0 */
@@ -359,6 +363,16 @@ uint32_t qn_fold_lot_bytes(uint32_t item_size, uint32_t elements);
 /** Runs: whose room in shared memory each operand has. */
 void qn_fold_lots(uint8_t *lots, const qn_fold_form *f, const qn_operand *operands, size_t count);
 void qn_fold_print_runs(qn_text *out, const qn_fold *fold);
+/** Of such a scan, how each operand is reached, and the anchor. False: some cannot be. */
+bool qn_fold_row_access(const qn_fold_making *m);
+/** Bytes of the narrowest element of operands `first` ... that is not repeated. */
+uint32_t qn_fold_row_narrowest(const qn_fold_making *m, size_t first);
+
+/** Have blocks of a planned scan along rows hold their tiles, where that pays. */
+void qn_fold_take_held(const qn_fold_making *m, uint32_t value_size);
+void qn_fold_print_held(qn_text *out, const qn_fold *fold);
+/** Blocks of such a scan that a processor should hold; rounds that a warp takes at once. */
+enum { QN_HELD_BLOCKS = 3, QN_HELD_BATCH = 3 };
 /** Have the tiles of a planned scan wait in shared memory, where that costs less. */
 void qn_fold_stage(const qn_fold_making *m, uint32_t value_size);
 

@@ -163,6 +163,7 @@ static int64_t product(const int64_t *extent, int count)
 qn_fold_making qn_fold_begin(qn_fold *fold, const qn_operand *operands, size_t operand_count,
                              const qn_fold_rules *rules)
 {
+    fold->shared = 0;
     qn_fold_making m = {.fold = fold, .operands = operands, .count = operand_count, .rules = rules};
     while (m.inputs < operand_count && !operands[m.inputs].output) {
         m.inputs++;

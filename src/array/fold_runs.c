@@ -74,8 +74,7 @@ static size_t choose_anchor(const qn_fold_making *m)
     return best;
 }
 
-/* How each operand is reached. False: some cannot be. */
-static bool choose_access(const qn_fold_making *m)
+bool qn_fold_row_access(const qn_fold_making *m)
 {
     qn_fold_form *f = &m->fold->form;
     for (size_t k = 0; k < m->count; k++) {
@@ -116,8 +115,7 @@ static uint32_t block_room(const qn_fold_making *m, uint32_t value_size)
     return room;
 }
 
-/* Bytes of the narrowest element of operands `first` ... that is not repeated. */
-static uint32_t narrowest(const qn_fold_making *m, size_t first)
+uint32_t qn_fold_row_narrowest(const qn_fold_making *m, size_t first)
 {
     uint32_t least = QN_ACCESS_BYTES;
     for (size_t k = first; k < m->count; k++) {
@@ -142,9 +140,9 @@ static bool choose_run(const qn_fold_making *m, uint32_t value_size)
         }
     }
     f->spread = widest_out > widest_in;
-    const uint32_t word = QN_ACCESS_BYTES / narrowest(m, 0); /* elements */
+    const uint32_t word = QN_ACCESS_BYTES / qn_fold_row_narrowest(m, 0); /* elements */
     const uint32_t piece = QN_MAX(PIECE_BYTES / QN_MAX(widest_in, widest_out), 1);
-    const uint32_t least = f->spread ? QN_ACCESS_BYTES / narrowest(m, m->inputs) : 1;
+    const uint32_t least = f->spread ? QN_ACCESS_BYTES / qn_fold_row_narrowest(m, m->inputs) : 1;
     f->lanes = (uint8_t)QN_MAX(QN_MIN(word, piece), least);
     f->steps = 1;
     const uint32_t step = QN_MAX(f->lanes, word);
@@ -171,7 +169,7 @@ uint32_t qn_fold_run_blocks(uint32_t value_size)
 static bool pays(const qn_fold_making *m, uint32_t value_size, bool ragged)
 {
     const qn_fold_form *f = &m->fold->form;
-    const uint32_t least = narrowest(m, 0);
+    const uint32_t least = qn_fold_row_narrowest(m, 0);
     bool vectors = true, alike = true;
     size_t inputs = 0;
     for (size_t k = 0; k < m->count; k++) {
@@ -194,13 +192,14 @@ static bool pays(const qn_fold_making *m, uint32_t value_size, bool ragged)
 void qn_fold_take_runs(const qn_fold_making *m, uint32_t value_size)
 {
     qn_fold *f = m->fold;
-    if (!f->form.split || f->form.columns || f->form.staged || f->form.reduced != 1 ||
-        value_size == 0 || m->rules->positions || !m->rules->repeats) {
+    if (!f->form.split || f->form.held || f->form.columns || f->form.staged ||
+        f->form.reduced != 1 || value_size == 0 || m->rules->positions || !m->rules->repeats) {
         return;
     }
     const qn_fold_form before = f->form;
     f->form.ragged = f->form.again = 0;
-    if (!choose_access(m) || !pays(m, value_size, before.ragged) || !choose_run(m, value_size)) {
+    if (!qn_fold_row_access(m) || !pays(m, value_size, before.ragged) ||
+        !choose_run(m, value_size)) {
         f->form = before;
         return;
     }

@@ -178,6 +178,7 @@ void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand
     qn_fold_stage(&m, value_size);
     qn_fold_take_packed(&m, value_size);
     qn_fold_take_descents(&m);
+    qn_fold_take_held(&m, value_size);
     qn_fold_take_runs(&m, value_size);
     fold->form.wide = qn_fold_needs_wide(&m);
 }
@@ -188,6 +189,8 @@ void qn_fold_print_scan(qn_text *out, const qn_fold *f, size_t operand_count)
                    f->outputs == 1 ? "" : "s", (long long)f->length, f->length == 1 ? "" : "s");
     if (f->form.runs) {
         qn_fold_print_runs(out, f);
+    } else if (f->form.held) {
+        qn_fold_print_held(out, f);
     } else if (f->form.staged) {
         static const char *const along[] = {"rows", "columns"};
         qn_text_printf(out, "in shared memory, %u scan%s a block, in by %s, out by %s", f->workers,
@@ -217,7 +220,7 @@ void qn_fold_print_scan(qn_text *out, const qn_fold *f, size_t operand_count)
                        f->workers, f->workers == 1 ? "" : "s",
                        f->form.block ? "each warp" : "one warp");
     }
-    if (f->form.split && !f->form.runs) {
+    if (f->form.split && !f->form.runs && !f->form.held) {
         qn_text_printf(out, ", %lld tiles", (long long)f->splits);
     }
     qn_text_printf(out, ", %d-bit index", f->form.wide ? 64 : 32);

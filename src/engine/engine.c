@@ -167,6 +167,7 @@ static quern_status start(quern_engine *engine, const quern_options *o, quern_de
     }
     qn_compiler_suit_driver((int)info->driver_version);
     engine->processors = QN_MAX(1u, info->processors);
+    engine->shared_bytes = info->max_shared_bytes;
     QN_TRY(qn_tunings_new(&engine->tunings));
     QN_TRY(
         qn_packs_open(&engine->packs, o->packs, o->pack_data, o->pack_bytes, &engine->home.logger));

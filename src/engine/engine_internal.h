@@ -46,7 +46,7 @@ struct quern_engine {
     int native;         /**< the device loads native code; 2: it wants PTX for its compiler */
     char *listing;      /**< the list to note kernels in; NULL: none */
     bool checks_bounds; /**< of raw arrays, by raw_checked.cuh */
-    uint32_t processors;
+    uint32_t processors, shared_bytes; /* the latter: that a block may have */
     pthread_mutex_t workspaces_lock;
     struct qn_workspace *workspaces; /**< free: no launch being queued holds them */
     pthread_mutex_t modules_lock;

@@ -130,7 +130,7 @@ static quern_status describe_function(explanation *e, qn_call *call, const qn_sp
     memcpy(x->grid, config.grid, sizeof x->grid);
     memcpy(x->block, config.block, sizeof x->block);
     x->registers = info.registers;
-    x->shared_bytes = info.shared_bytes;
+    x->shared_bytes = info.shared_bytes + config.shared_bytes;
     x->local_bytes = info.local_bytes;
     return QUERN_OK;
 }

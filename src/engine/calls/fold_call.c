@@ -158,8 +158,10 @@ quern_status qn_fold_geometry(quern_launch_config *config, const qn_call *call,
         return qn_fail(QUERN_ERROR_NOT_SUPPORTED, "%s would need %lld blocks, more than a grid has",
                        call->kernel->name, (long long)blocks);
     }
-    *config = (quern_launch_config){
-        .size = sizeof *config, .grid = {(uint32_t)blocks, 1, 1}, .block = {QN_FOLD_BLOCK, 1, 1}};
+    *config = (quern_launch_config){.size = sizeof *config,
+                                    .grid = {(uint32_t)blocks, 1, 1},
+                                    .block = {QN_FOLD_BLOCK, 1, 1},
+                                    .shared_bytes = call->fold.shared};
     return QUERN_OK;
 }
 

@@ -117,7 +117,8 @@ static void plan(qn_call *call)
                            .in_turns = !kernel->loops_apart && kernel->heavy == 0,
                            .repeats = may_repeat(call),
                            .pack_bytes = qn_call_pack_bytes(call, call->operand_count),
-                           .processors = kernel->engine->processors};
+                           .processors = kernel->engine->processors,
+                           .shared = kernel->engine->shared_bytes};
     qn_fold_make_scan(&call->fold, call->operands, call->operand_count, call->ndim, call->shape,
                       &rules, size);
     if (call->fold.form.split) {

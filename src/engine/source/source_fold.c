@@ -184,7 +184,7 @@ static void address(qn_text *out, const qn_call *call, uint32_t k, const char *a
     bool moves = k < qn_fold_moving(f, call->input_operands, call->operand_count);
     int lane = qn_fold_lane_dim(f);
     qn_text_printf(out, "_quern_place%u", k);
-    if (moves && !f->runs && !f->packed) { /* those count along one reduced dimension */
+    if (moves && !f->runs && !f->held && !f->packed) { /* those count along one reduced dimension */
         qn_text_printf(out, " + _quern_reduced%u", k);
     }
     if (lane >= 0 && (moves || f->columns)) {

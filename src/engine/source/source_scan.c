@@ -134,21 +134,26 @@ static void bounds_hole(qn_text *out, const qn_call *call)
     }
 }
 
+typedef quern_status (*writer)(qn_text *, const qn_call *, qn_header *, size_t *);
+
+/* What writes a scan of a template of its own; else NULL. */
+static writer writer_of(const qn_fold_form *f)
+{
+    return f->strips   ? qn_scan_columns_source
+           : f->apart  ? qn_scan_apart_source
+           : f->packed ? qn_scan_packed_source
+           : f->runs   ? qn_scan_runs_source
+           : f->held   ? qn_scan_held_source
+                       : NULL;
+}
+
 quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *headers,
                             size_t *header_count)
 {
     const qn_fold_form *f = &call->fold.form;
-    if (f->strips) {
-        return qn_scan_columns_source(out, call, headers, header_count);
-    }
-    if (f->apart) {
-        return qn_scan_apart_source(out, call, headers, header_count);
-    }
-    if (f->packed) {
-        return qn_scan_packed_source(out, call, headers, header_count);
-    }
-    if (f->runs) {
-        return qn_scan_runs_source(out, call, headers, header_count);
+    const writer other = writer_of(f);
+    if (other) {
+        return other(out, call, headers, header_count);
     }
     qn_text t[HOLE_COUNT] = {{0}};
     qn_source_fold_holes(t, call);

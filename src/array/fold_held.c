@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fold_held: scans along rows whose blocks hold large tiles. In: a scan whose rows are planned in
+ * tiles. Out: the same with tiles that wait in shared memory and in registers, where all operands
+ * go in aligned words and there is enough for every processor. The thing to know: tiles wait for
+ * those in front, and how fast a scan goes follows from how many bytes all blocks hold meanwhile.
+ */
+#include "array/fold.h"
+
+#define PARKED_WORDS 18 /* of 16 bytes that a thread has in shared memory: three blocks fit */
+#define OWNED_WORDS  9  /* and in registers */
+#define FEWER_OWNED  6  /* where the values of a unit take many, too */
+#define FEWEST_BYTES 2  /* of an element: narrower ones like runs, which take fewer instructions */
+#define LEAST_WAVES  4  /* full tiles for each block that a processor holds */
+#define OTHER_BYTES  1024 /* of shared memory: what a block has besides, and CUDA's own */
+
+/* Words of a unit of `lanes` elements that a thread holds: one of each input, so that the words of
+ * a warp lie on in memory. 0: some operand does not go so. */
+static uint32_t words_held(const qn_fold_making *m, uint32_t lanes)
+{
+    uint32_t words = 0;
+    for (size_t k = 0; k < m->count; k++) {
+        const uint8_t access = m->fold->form.access[k];
+        if (access != QN_ACCESS_VECTOR && (access != QN_ACCESS_BROADCAST || k >= m->inputs)) {
+            return 0;
+        }
+        if (k < m->inputs && access == QN_ACCESS_VECTOR) {
+            if (lanes * m->operands[k].item_size != QN_ACCESS_BYTES) {
+                return 0;
+            }
+            words++;
+        }
+    }
+    return words;
+}
+
+/* True when rows may begin or end inside a unit. */
+static bool is_ragged(const qn_fold_making *m, uint32_t lanes)
+{
+    const qn_fold *f = m->fold;
+    const size_t k = f->form.anchor;
+    bool ragged = f->length % lanes != 0 || (uintptr_t)f->base[k] % QN_ACCESS_BYTES != 0;
+    for (int d = 0; d < f->form.kept; d++) {
+        ragged |= f->stride[k][d] % QN_ACCESS_BYTES != 0;
+    }
+    return ragged;
+}
+
+/* So many units, or whole batches of fewer. */
+static uint8_t in_batches(uint32_t units)
+{
+    return (uint8_t)(units / QN_HELD_BATCH * QN_HELD_BATCH);
+}
+
+static bool hold(const qn_fold_making *m, uint32_t value_size)
+{
+    qn_fold *f = m->fold;
+    const uint32_t item = qn_fold_row_access(m) ? qn_fold_row_narrowest(m, 0) : 0;
+    if (item < FEWEST_BYTES || value_size > QN_ACCESS_BYTES) {
+        return false;
+    }
+    const uint32_t lanes = QN_ACCESS_BYTES / item, words = words_held(m, lanes);
+    const bool many = lanes * QN_MAX(value_size, 4) > QN_ACCESS_BYTES || value_size > 8;
+    const uint32_t owned = many ? FEWER_OWNED : OWNED_WORDS;
+    if (words == 0 || in_batches(owned / words) == 0) {
+        return false;
+    }
+    f->form.lanes = (uint8_t)lanes;
+    f->form.held = in_batches(PARKED_WORDS / words);
+    f->form.steps = (uint8_t)(f->form.held + in_batches(owned / words));
+    f->form.ragged = is_ragged(m, lanes);
+    f->form.again = f->form.spread = 0;
+    f->shared = f->form.held * words * QN_ACCESS_BYTES * QN_FOLD_BLOCK;
+    if (QN_HELD_BLOCKS * (f->shared + OTHER_BYTES) > m->rules->shared) {
+        return false;
+    }
+    /* Of a row, full tiles, then what is left, of one of these at most, by tiles in shared memory
+     * alone: all units in registers are whole. Some elements may lie in front of the units. */
+    const int64_t least = f->length - (f->form.ragged ? lanes - 1 : 0);
+    const int64_t round = (int64_t)QN_FOLD_BLOCK * lanes;
+    f->chunk = round * f->form.steps;
+    f->head = (qn_over(least, round) - 1) / f->form.steps;
+    f->splits =
+        f->head + qn_over(qn_over(f->length, round) - f->head * f->form.steps, f->form.held);
+    f->units = f->length;
+    f->workers = QN_FOLD_WARP;
+    f->groups = f->outputs;
+    return f->groups * f->head >= (int64_t)m->rules->processors * QN_HELD_BLOCKS * LEAST_WAVES;
+}
+
+void qn_fold_take_held(const qn_fold_making *m, uint32_t value_size)
+{
+    const qn_fold_form *form = &m->fold->form;
+    if (!form->split || form->columns || form->staged || form->reduced != 1 || value_size == 0 ||
+        m->rules->positions || !m->rules->repeats) {
+        return;
+    }
+    qn_fold_decided before;
+    memcpy(&before, m->fold, sizeof before);
+    if (!hold(m, value_size)) {
+        memcpy(m->fold, &before, sizeof before);
+    }
+}
+
+void qn_fold_print_held(qn_text *out, const qn_fold *f)
+{
+    qn_text_printf(out, "by rows, %lld elements a thread, %d at once, held in %lld tiles",
+                   (long long)(f->chunk / QN_FOLD_BLOCK), f->form.lanes, (long long)f->splits);
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "fold_opening.inc"
+
+extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_parameters)
+{
+#include "scan_texts.inc"
+    extern __shared__ __align__(128) uint4 _quern_room[];
+HOLE_room
+    // The values of the warps; and what lies in front of the tile.
+    __shared__ alignas(_type_reduce) char
+        _quern_shared[(quern::scan_warps + 1) * sizeof(_type_reduce)];
+    _quern_slot *const _quern_totals = (_quern_slot *)_quern_shared;
+    _quern_slot *const _quern_fronts = _quern_totals + quern::scan_warps;
+    quern::front<_type_reduce> _quern_front, _quern_initial;
+HOLE_initial
+    const unsigned long long _quern_ticket = quern::own_ticket(_quern_workspace);
+    const int _quern_splits = (int)_quern_walk.splits;
+    const int _quern_groups = _quern_single ? 1 : (int)gridDim.x / _quern_splits;
+    const int _quern_tile = (int)blockIdx.x / _quern_groups;
+    const int _quern_group = (int)blockIdx.x % _quern_groups;
+    const int _quern_warp = quern::own_warp(), _quern_mine = threadIdx.x % 32;
+    [[maybe_unused]] const _quern_index _quern_output = _quern_group;
+    [[maybe_unused]] _quern_index _quern_element = 0;
+HOLE_kept
+    // Units begin behind `lead` elements of the row, where words are aligned.
+HOLE_lead
+HOLE_same
+    const _quern_index _quern_units =
+        (_quern_walk.covered - _quern_lead + _quern_lanes - 1) / _quern_lanes;
+    // A warp has 32 units in each of its rounds: in full tiles, before the `head`th, in shared memory
+    // and registers; in those behind, where the row ends, in shared memory alone, and the row has
+    // `there` in all of them. A lane without a unit of its own repeats the row's last one.
+    const int _quern_head = (int)_quern_walk.head;
+    const bool _quern_full = _quern_tile < _quern_head;
+    const int _quern_rounds = _quern_full ? _quern_steps : _quern_parked;
+    const _quern_index _quern_begin =
+        ((_quern_index)_quern_tile * quern::scan_warps + _quern_warp) * (32 * _quern_rounds) +
+        (_quern_full ? 0
+                     : (_quern_index)_quern_head *
+                           (32 * quern::scan_warps * (_quern_steps - _quern_parked)));
+    const int _quern_there = (int)min(max(_quern_units - _quern_begin, (_quern_index)0),
+                                      (_quern_index)(32 * _quern_rounds));
+    const _quern_index _quern_first = _quern_begin + _quern_mine, _quern_end = _quern_units - 1;
+    // Units come in words; where the row's last may hang over its end, element by element.
+    const bool _quern_whole = !_quern_ragged || _quern_begin + 32 * _quern_parked < _quern_units;
+    if (_quern_whole) {
+#pragma unroll HOLE_batch
+        for (int _quern_step = 0; _quern_step < _quern_parked; _quern_step++) {
+            const _quern_index _quern_position =
+                min(_quern_first + 32 * _quern_step, _quern_end) * _quern_lanes + _quern_lead;
+HOLE_bring
+        }
+    } else {
+#pragma unroll 1
+        for (int _quern_step = 0; _quern_step < _quern_parked; _quern_step++) {
+            const _quern_index _quern_position =
+                min(_quern_first + 32 * _quern_step, _quern_end) * _quern_lanes + _quern_lead;
+HOLE_put
+        }
+    }
+    if (_quern_full) {
+#pragma unroll
+        for (int _quern_step = _quern_parked; _quern_step < _quern_steps; _quern_step++) {
+            const _quern_index _quern_position =
+                (_quern_first + 32 * _quern_step) * _quern_lanes + _quern_lead;
+HOLE_load
+        }
+    }
+    quern::await_words();
+
+    // What lies in front of the warp, from the values of all.
+    _quern_slot _quern_sum;
+#pragma unroll 1
+    for (int _quern_step = 0; _quern_step < _quern_parked; _quern_step += _quern_batch) {
+        constexpr bool _quern_registers = false;
+#include "scan_held_sum.inc"
+    }
+#pragma unroll
+    for (int _quern_step = _quern_parked; _quern_step < _quern_steps;
+         _quern_step += _quern_batch) {
+        constexpr bool _quern_registers = true;
+        if (_quern_full) {
+#include "scan_held_sum.inc"
+        }
+    }
+    // The elements in front of all units are the first warp's, too.
+    const bool _quern_leads = _quern_ragged && _quern_lead > 0 && _quern_tile + _quern_warp == 0;
+    quern::front<_type_reduce> _quern_led;
+    _quern_led.has = false;
+    if (_quern_leads) {
+        for (int _quern_position = 0; _quern_position < _quern_lead; _quern_position++) {
+            [[maybe_unused]] constexpr int _quern_lane = 0;
+HOLE_one
+            quern::next_value<false>(_quern_led, _quern_map(HOLE_arguments), _quern_scan);
+        }
+        _quern_sum.value = _quern_scan(_quern_led.value.value, _quern_sum.value);
+    }
+    // The last lane's, if it has a unit: the value counts where another warp follows.
+    if (_quern_mine == 31 && _quern_there > 0) {
+        _quern_totals[_quern_warp] = _quern_sum;
+    }
+    // how many warps have units of the row: asked of the first, which has some
+    const int _quern_warps = (int)min((_quern_units - _quern_begin + 32 * _quern_rounds - 1) /
+                                          (32 * _quern_rounds),
+                                      (_quern_index)quern::scan_warps);
+    quern::tile_fronts<1>(_quern_workspace, _quern_ticket, _quern_groups, _quern_splits,
+                          _quern_fronts, _quern_initial, _quern_totals, 1, 1, _quern_group,
+                          _quern_tile, _quern_scan, _quern_warps);
+    quern::return_ticket(_quern_workspace, (int)gridDim.x);
+    _quern_front.value = _quern_fronts[0];
+    _quern_front.has = _quern_initial.has || _quern_tile > 0;
+    if (_quern_warp > 0 && _quern_there > 0) {
+        _quern_front.append(_quern_totals[_quern_warp], _quern_scan);
+    }
+    if (_quern_leads) {
+        quern::front<_type_reduce> _quern_lead_front = _quern_front;
+        _quern_front.append(_quern_led.value, _quern_scan);
+        if (_quern_mine == 0) {
+            for (int _quern_position = 0; _quern_position < _quern_lead; _quern_position++) {
+                [[maybe_unused]] constexpr int _quern_lane = 0;
+HOLE_one
+                const _quern_slot _quern_value = quern::next_value<_quern_exclusive>(
+                    _quern_lead_front, _quern_map(HOLE_arguments), _quern_scan);
+HOLE_give_one
+            }
+        }
+    }
+#pragma unroll 1
+    for (int _quern_step = 0; _quern_step < _quern_parked; _quern_step += _quern_batch) {
+        constexpr bool _quern_registers = false;
+#include "scan_held_give.inc"
+    }
+#pragma unroll
+    for (int _quern_step = _quern_parked; _quern_step < _quern_steps;
+         _quern_step += _quern_batch) {
+        constexpr bool _quern_registers = true;
+        if (_quern_full) {
+#include "scan_held_give.inc"
+        }
+    }
+}

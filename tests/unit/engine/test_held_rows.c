@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Scans of rows long enough for blocks to hold their tiles (src/array/fold_held.c), beside results
+ * made on the host. Each case is drawn: the type, where rows begin and end, how many there are, and
+ * whether results go where the elements came from. The software device gets the shared memory of a
+ * large GPU.
+ */
+#include "whole.h"
+
+static void open_held(void)
+{
+    const char *device = getenv("QUERN_DEVICE");
+    if (!device || strncmp(device, "cuda", 4) != 0) {
+        setenv("QUERN_DEVICE", "soft:1,shared=227", 1);
+    }
+    whole_open();
+}
+
+TestSuite(held_rows, .init = open_held, .fini = whole_close);
+
+enum { TILE = 27 * 4096, SMALL_TILE = 18 * 4096, MARGIN = 64 }; /* bytes; elements */
+
+typedef struct element {
+    quern_dtype dtype;
+    int64_t size;
+} element;
+
+/* So many tiles are enough for every block that the device holds at once. */
+static int64_t least_tiles(void)
+{
+    quern_device_info info = QUERN_DEVICE_INFO_INIT;
+    OK(quern_device_get_info(&info, engine));
+    return 12 * (int64_t)info.processors;
+}
+
+/* Rows of elements of `size` bytes in memory, and what their scans are. */
+typedef struct rows {
+    int64_t count, length, pitch, offset, size, all; /* elements; `all` of the memory */
+    char *from, *expected;
+} rows;
+
+static int64_t place_of(const rows *r, int64_t row, int64_t k)
+{
+    return (r->offset + row * r->pitch + k) * r->size;
+}
+
+static rows draw_rows(int64_t size, int64_t tiles)
+{
+    const int64_t count = 1 + rand() % 3, per = tiles / count + 2;
+    const int64_t ends[] = {0, 1, -1, SMALL_TILE / size, SMALL_TILE / size + 1, rand() % 20000};
+    rows r = {.count = count, .size = size};
+    r.length = per * TILE / size + ends[rand() % 6];
+    r.offset = rand() % MARGIN;
+    r.pitch = r.length + rand() % MARGIN;
+    r.all = r.offset + count * r.pitch + MARGIN;
+    r.from = malloc((size_t)(r.all * size));
+    r.expected = malloc((size_t)(r.all * size));
+    cr_assert(r.from && r.expected);
+    return r;
+}
+
+static quern_array *view_of(quern_array *memory, element t, const rows *r)
+{
+    quern_array *view;
+    OK(quern_array_wrap(&view, engine, t.dtype, SHAPE(r->count, r->length),
+                        (int64_t[]){r->pitch * t.size, t.size},
+                        (char *)quern_array_pointer(memory) + r->offset * t.size, NULL, NULL));
+    return view;
+}
+
+/* Bytes of the output, and around it, that are not as expected. */
+static int64_t wrong_bytes(quern_kernel *kernel, element t, const rows *r, bool in_place,
+                           bool *held)
+{
+    quern_array *x, *y;
+    OK(quern_array_from(&x, engine, t.dtype, SHAPE(r->all), r->from));
+    OK(quern_array_from(&y, engine, t.dtype, SHAPE(r->all), r->from));
+    quern_array *in = view_of(in_place ? y : x, t, r), *out = view_of(y, t, r);
+    quern_call_options options = QUERN_CALL_OPTIONS_INIT;
+    options.axes = (int[]){1};
+    options.axis_count = 1;
+    const quern_value values[] = {QUERN_VALUES(in, out)};
+    quern_explanation *e;
+    OK(quern_explain(&e, kernel, values, 2, &options));
+    *held = strstr(e->plan, "held in") != NULL;
+    quern_explanation_release(e);
+    OK(quern_call_n(kernel, values, 2, &options));
+    char *got = malloc((size_t)(r->all * t.size));
+    cr_assert(got);
+    OK(quern_array_read(y, got, (size_t)(r->all * t.size)));
+    int64_t wrong = 0;
+    for (int64_t k = 0; k < r->all * t.size; k++) {
+        wrong += got[k] != r->expected[k];
+    }
+    free(got);
+    quern_array *arrays[] = {in, out, x, y};
+    for (int n = 0; n < 4; n++) {
+        quern_array_release(arrays[n]);
+    }
+    return wrong;
+}
+
+static void release_rows(rows *r)
+{
+    free(r->from);
+    free(r->expected);
+}
+
+/* Numbers small enough for all types; sums wrap around. */
+static void fill(const rows *r, bool exclusive)
+{
+    for (int64_t k = 0; k < r->all; k++) {
+        const int64_t value = k * 7 % 11 - 5;
+        memcpy(r->from + k * r->size, &value, (size_t)r->size);
+    }
+    memcpy(r->expected, r->from, (size_t)(r->all * r->size));
+    for (int64_t row = 0; row < r->count; row++) {
+        int64_t sum = 0;
+        for (int64_t k = 0; k < r->length; k++) {
+            const int64_t place = place_of(r, row, k), own = place / r->size * 7 % 11 - 5;
+            const int64_t before = sum;
+            sum += own;
+            memcpy(r->expected + place, exclusive ? &before : &sum, (size_t)r->size);
+        }
+    }
+}
+
+static void check_sums(bool exclusive)
+{
+    static const element types[] = {{QUERN_INT16, 2}, {QUERN_INT32, 4}, {QUERN_INT64, 8}};
+    const quern_scan_options options = {.size = sizeof options, .exclusive = exclusive};
+    const int64_t tiles = least_tiles();
+    const int cases = tiles > 100 ? 4 : 18;
+    quern_kernel *kernel;
+    OK(quern_scan(&kernel, engine, "T x", "T y", "x", "a + b", "y = a", "0", &options));
+    srand(exclusive ? 5 : 3);
+    for (int n = 0; n < cases; n++) {
+        const element t = types[n % 3];
+        rows r = draw_rows(t.size, tiles);
+        bool held;
+        fill(&r, exclusive);
+        cr_expect_eq(wrong_bytes(kernel, t, &r, n % 4 == 3, &held), 0,
+                     "case %d: %lld rows of %lld, %lld bytes", n, (long long)r.count,
+                     (long long)r.length, (long long)t.size);
+        cr_expect(held, "case %d", n);
+        release_rows(&r);
+    }
+    quern_kernel_release(kernel);
+}
+
+Test(held_rows, sums)
+{
+    check_sums(false);
+}
+
+Test(held_rows, exclusive_sums)
+{
+    check_sums(true);
+}
+
+/* Functions v -> v * f + s one after the other: an operation whose order counts, without an
+ * identity, of values that are wider than what arrays have. */
+Test(held_rows, order_counts)
+{
+    const element t = {QUERN_UINT32, 4};
+    const quern_scan_options options = {
+        .size = sizeof options,
+        .preamble = "typedef unsigned long long step;\n"
+                    "__device__ step then(step a, step b) {\n"
+                    "    unsigned f = (unsigned)(b >> 32);\n"
+                    "    return (step)((unsigned)(a >> 32) * f) << 32 | ((unsigned)a * f + "
+                    "(unsigned)b);\n"
+                    "}\n"
+                    "__device__ step step_of(unsigned x) {\n"
+                    "    return (step)(2 * x + 1) << 32 | (x ^ 85);\n"
+                    "}",
+        .scan_type = "unsigned long long"};
+    quern_kernel *kernel;
+    OK(quern_scan(&kernel, engine, "uint32 x", "uint32 y", "step_of(x)", "then(a, b)",
+                  "y = (unsigned)a ^ x", NULL, &options));
+    const int64_t tiles = least_tiles();
+    srand(8);
+    for (int n = 0; n < (tiles > 100 ? 2 : 8); n++) {
+        rows r = draw_rows(t.size, tiles);
+        bool held;
+        for (int64_t k = 0; k < r.all; k++) {
+            ((uint32_t *)r.from)[k] = (uint32_t)(k * 2654435761u >> 7);
+        }
+        memcpy(r.expected, r.from, (size_t)(r.all * t.size));
+        for (int64_t row = 0; row < r.count; row++) {
+            uint32_t sum = 0;
+            for (int64_t k = 0; k < r.length; k++) {
+                uint32_t *own = (uint32_t *)(r.expected + place_of(&r, row, k));
+                sum = sum * (2 * *own + 1) + (*own ^ 85);
+                *own ^= sum;
+            }
+        }
+        cr_expect_eq(wrong_bytes(kernel, t, &r, n % 2 == 1, &held), 0, "case %d", n);
+        cr_expect(held, "case %d", n);
+        release_rows(&r);
+    }
+    quern_kernel_release(kernel);
+}
+
+/* Two inputs, one number for all elements, an output that is wider, and one that counts. */
+Test(held_rows, several_operands)
+{
+    const int64_t tiles = least_tiles(), length = (tiles + 1) * (int64_t)(TILE / 4) + 5;
+    int32_t *from = malloc((size_t)length * sizeof *from);
+    int64_t *sums = malloc((size_t)length * sizeof *sums);
+    int32_t *places = malloc((size_t)length * sizeof *places);
+    cr_assert(from && sums && places);
+    for (int64_t k = 0; k < length; k++) {
+        from[k] = (int32_t)(k % 13 - 6);
+    }
+    quern_kernel *kernel;
+    OK(quern_scan(&kernel, engine, "int32 x, int32 w, int32 c", "int64 y, int32 z",
+                  "(long long)x * w + c", "a + b", "y = a; z = _J", "0", NULL));
+    quern_array *x, *w, *y = NULL, *z = NULL;
+    OK(quern_array_from(&x, engine, QUERN_INT32, SHAPE(length), from));
+    OK(quern_array_from(&w, engine, QUERN_INT32, SHAPE(length), from));
+    const quern_value values[] = {QUERN_VALUES(x, w, 3, &y, &z)};
+    quern_explanation *e;
+    OK(quern_explain(&e, kernel, values, 5, NULL));
+    cr_expect(strstr(e->plan, "held in"), "%s", e->plan);
+    quern_explanation_release(e);
+    OK(quern_call_n(kernel, values, 5, NULL));
+    OK(quern_array_read(y, sums, (size_t)length * sizeof *sums));
+    OK(quern_array_read(z, places, (size_t)length * sizeof *places));
+    int64_t sum = 0, wrong = 0;
+    for (int64_t k = 0; k < length; k++) {
+        sum += (int64_t)from[k] * from[k] + 3;
+        wrong += sums[k] != sum || places[k] != k;
+    }
+    cr_expect_eq(wrong, 0);
+    quern_array *arrays[] = {x, w, y, z};
+    for (int n = 0; n < 4; n++) {
+        quern_array_release(arrays[n]);
+    }
+    free(from);
+    free(sums);
+    free(places);
+    quern_kernel_release(kernel);
+}
