@@ -28,7 +28,7 @@ HOLE_initial
     const int _quern_at = threadIdx.x & (_quern_width - 1);
     const int _quern_beside = (int)threadIdx.x / _quern_width;
     const int _quern_abreast = (int)blockDim.x / _quern_width;
-    const int _quern_each = (_quern_length + _quern_width - 1) / _quern_width;
+    const int _quern_each = (int)_quern_walk.head;
     const int _quern_from = min(_quern_at * _quern_each, _quern_length);
 #pragma unroll 1
     for (int _quern_turn = 0; _quern_turn < _quern_rows; _quern_turn += _quern_abreast) {

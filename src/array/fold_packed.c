@@ -10,10 +10,13 @@
  */
 #include "array/fold.h"
 
+#include <math.h>
+
 #define SHARED_BYTES (48 * 1024 - 64)
 #define MOST_TILE    8192 /* elements: few bytes take no more time with more */
 #define LEAST_TILE   1024
 #define TILES        8 /* for a processor at least */
+#define MOST_MORE    3 /* elements of a lane beyond its part of a row */
 
 /* Instructions, as the generated code has them. */
 #define ELEMENT_COST 9    /* an element whose row has one lane */
@@ -122,26 +125,51 @@ static int64_t choose_rows(const qn_fold_making *m, int64_t most)
 /* Bank conflicts of a warp whose lanes go over their elements. */
 static int conflicts(const qn_fold *f, uint32_t item_size)
 {
-    const int64_t each = qn_over(f->length, f->workers);
     int64_t places[QN_FOLD_WARP];
     for (int t = 0; t < QN_FOLD_WARP; t++) {
-        const int64_t row = t / f->workers, at = t % f->workers * each * f->run;
+        const int64_t row = t / f->workers, at = t % f->workers * f->head * f->run;
         places[t] = (row / f->run * f->length * f->run + row % f->run + at) * item_size;
     }
     return qn_fold_bank_conflicts(places);
 }
 
-static double packed_cost(const qn_fold_making *m)
+/* What a lane does for an element. */
+static double element_cost(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
     const double rows = (double)(qn_over(f->chunk * f->workers, QN_FOLD_BLOCK) * QN_FOLD_BLOCK);
     double cost = f->workers > 1 ? TWICE_COST : ELEMENT_COST;
     /* Lanes of which some rows have fewer wait for the others. */
-    cost *= (double)(qn_over(f->length, f->workers) * f->workers) / (double)f->length;
+    cost *= (double)(f->head * f->workers) / (double)f->length;
     cost *= rows / (double)(f->chunk * f->workers);
     for (size_t k = 0; k < m->count; k++) {
         const int passes = k < m->inputs && f->workers > 1 ? 2 : 1;
         cost += BANK_COST * passes * (conflicts(f, m->operands[k].item_size) - 1);
+    }
+    return cost;
+}
+
+/* Elements of a lane: some more than its part of the row, where that has the lanes of a warp meet
+ * in fewer banks. */
+static int64_t choose_each(const qn_fold_making *m)
+{
+    qn_fold *f = m->fold;
+    const int64_t part = qn_over(f->length, f->workers);
+    int64_t best = part;
+    double least = INFINITY;
+    for (f->head = part; f->head <= part + MOST_MORE; f->head++) {
+        const double cost = element_cost(m);
+        best = cost < least ? f->head : best;
+        least = QN_MIN(least, cost);
+    }
+    return best;
+}
+
+static double packed_cost(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    double cost = element_cost(m);
+    for (size_t k = 0; k < m->count; k++) {
         cost += qn_fold_run_cost(m->operands[k].item_size);
     }
     cost += (f->workers > 1 ? (double)LANE_COST * f->workers : ROW_COST) / (double)f->length;
@@ -189,10 +217,11 @@ void qn_fold_take_packed(const qn_fold_making *m, uint32_t value_size)
         f->form.ragged = f->form.block = f->form.split = f->form.again = f->form.spread = 0;
         f->form.back = shares(m) ? QN_LINES_SHARED : QN_LINES_ROOM;
         f->form.steps = 1;
-        f->head = f->rest = 0;
+        f->rest = 0;
         f->units = f->length;
         memset(f->form.access, QN_ACCESS_CONTIGUOUS, m->count);
         f->workers = choose_workers(f, f->chunk);
+        f->head = choose_each(m);
         f->splits = 1;
         f->across = f->extent[f->form.kept - 1];
         f->across *= f->form.woven ? f->extent[f->form.kept - 2] : 1;
