@@ -4,24 +4,18 @@
 extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_parameters)
 {
 #include "scan_texts.inc"
-    // The tile: whole rows from `output` on, `count` elements that lie on in memory. `beside` tiles
-    // have the `across` rows of the last kept dimension. Columns of which `apart` lie side by side
-    // take turns in it.
-    const int _quern_length = (int)_quern_walk.units, _quern_width = (int)_quern_walk.workers;
+    // The tile: whole rows from `output` on that lie on in memory. `beside` tiles have the `across`
+    // rows of the last kept dimension. Columns of which `apart` lie side by side take turns in it;
+    // those too long for a tile come in pieces.
+    const int _quern_width = (int)_quern_walk.workers;
     const int _quern_block = (int)blockIdx.x / (int)_quern_walk.beside;
     const int _quern_tile = (int)blockIdx.x - _quern_block * (int)_quern_walk.beside;
     const _quern_index _quern_inner = _quern_walk.across;
     const _quern_index _quern_first = (_quern_index)_quern_tile * _quern_walk.chunk;
     const _quern_index _quern_output = _quern_block * _quern_inner + _quern_first;
     const int _quern_rows = (int)min(_quern_walk.chunk, _quern_inner - _quern_first);
-    const int _quern_count = _quern_rows * _quern_length;
     const int _quern_apart = _quern_woven ? (int)_quern_walk.run : 1;
 HOLE_kept
-HOLE_shared
-HOLE_fetch
-    quern::await_words();
-    __syncthreads();
-
     quern::front<_type_reduce> _quern_initial;
 HOLE_initial
     // This lane's place among the `width` of its row, and its elements of that.
@@ -29,46 +23,74 @@ HOLE_initial
     const int _quern_beside = (int)threadIdx.x / _quern_width;
     const int _quern_abreast = (int)blockDim.x / _quern_width;
     const int _quern_each = (int)_quern_walk.head;
-    const int _quern_from = min(_quern_at * _quern_each, _quern_length);
+    // What lies in front of each row's piece.
+    __shared__ alignas(_type_reduce) char
+        _quern_shared[(_quern_pieces ? 256 : 1) * sizeof(_type_reduce)];
+    [[maybe_unused]] _quern_slot *const _quern_carried = (_quern_slot *)_quern_shared;
+HOLE_outer
+    for (_quern_index _quern_start = 0;;) {
+        const int _quern_length =
+            _quern_pieces ? (int)min(_quern_walk.units, _quern_walk.covered - _quern_start)
+                          : (int)_quern_walk.units;
+        const int _quern_count = _quern_rows * _quern_length;
+        const int _quern_from = min(_quern_at * _quern_each, _quern_length);
+HOLE_piece
+HOLE_shared
+HOLE_fetch
+        quern::await_words();
+        __syncthreads();
 #pragma unroll 1
-    for (int _quern_turn = 0; _quern_turn < _quern_rows; _quern_turn += _quern_abreast) {
-        const int _quern_row = _quern_turn + _quern_beside;
-        const int _quern_line =
-            _quern_woven ? _quern_row / _quern_apart * (_quern_length - 1) * _quern_apart + _quern_row
-                         : _quern_row * _quern_length;
-        const int _quern_to =
-            _quern_row < _quern_rows ? min(_quern_from + _quern_each, _quern_length) : _quern_from;
-        quern::front<_type_reduce> _quern_front = _quern_initial;
-        if constexpr (_quern_again) {
-            _quern_slot _quern_sum;
+        for (int _quern_turn = 0; _quern_turn < _quern_rows; _quern_turn += _quern_abreast) {
+            const int _quern_row = _quern_turn + _quern_beside;
+            const int _quern_line =
+                _quern_woven ? _quern_row / _quern_apart * (_quern_length - 1) * _quern_apart + _quern_row
+                             : _quern_row * _quern_length;
+            const int _quern_to =
+                _quern_row < _quern_rows ? min(_quern_from + _quern_each, _quern_length) : _quern_from;
+            quern::front<_type_reduce> _quern_front = _quern_initial;
+            if (_quern_start > 0 && _quern_row < _quern_rows) {
+                _quern_front.value = _quern_carried[_quern_row];
+                _quern_front.has = true;
+            }
+            if constexpr (_quern_again) {
+                _quern_slot _quern_sum;
+#pragma unroll 4
+                for (int _quern_spot = _quern_from; _quern_spot < _quern_to; _quern_spot++) {
+HOLE_take
+                    const _type_reduce _quern_mapped = _quern_map(HOLE_arguments);
+                    _quern_sum.value = _quern_spot == _quern_from
+                                           ? _quern_mapped
+                                           : _quern_scan(_quern_sum.value, _quern_mapped);
+                }
+#pragma unroll 1
+                for (int _quern_distance = 1; _quern_distance < _quern_width; _quern_distance *= 2) {
+                    const _quern_slot _quern_other = quern::shuffle(_quern_sum, _quern_distance, true);
+                    if (_quern_at >= _quern_distance && _quern_from < _quern_to) {
+                        _quern_sum.value = _quern_scan(_quern_other.value, _quern_sum.value);
+                    }
+                }
+                const _quern_slot _quern_before = quern::shuffle(_quern_sum, 1, true);
+                if (_quern_at > 0 && _quern_from < _quern_to) {
+                    _quern_front.append(_quern_before, _quern_scan);
+                }
+            }
 #pragma unroll 4
             for (int _quern_spot = _quern_from; _quern_spot < _quern_to; _quern_spot++) {
 HOLE_take
-                const _type_reduce _quern_mapped = _quern_map(HOLE_arguments);
-                _quern_sum.value = _quern_spot == _quern_from
-                                       ? _quern_mapped
-                                       : _quern_scan(_quern_sum.value, _quern_mapped);
-            }
-#pragma unroll 1
-            for (int _quern_distance = 1; _quern_distance < _quern_width; _quern_distance *= 2) {
-                const _quern_slot _quern_other = quern::shuffle(_quern_sum, _quern_distance, true);
-                if (_quern_at >= _quern_distance && _quern_from < _quern_to) {
-                    _quern_sum.value = _quern_scan(_quern_other.value, _quern_sum.value);
-                }
-            }
-            const _quern_slot _quern_before = quern::shuffle(_quern_sum, 1, true);
-            if (_quern_at > 0 && _quern_from < _quern_to) {
-                _quern_front.append(_quern_before, _quern_scan);
-            }
-        }
-#pragma unroll 4
-        for (int _quern_spot = _quern_from; _quern_spot < _quern_to; _quern_spot++) {
-HOLE_take
-            const _quern_slot _quern_value = quern::next_value<_quern_exclusive>(
-                _quern_front, _quern_map(HOLE_arguments), _quern_scan);
+                const _quern_slot _quern_value = quern::next_value<_quern_exclusive>(
+                    _quern_front, _quern_map(HOLE_arguments), _quern_scan);
 HOLE_give
+            }
+            if (_quern_pieces && _quern_from < _quern_to && _quern_to == _quern_length) {
+                _quern_carried[_quern_row] = _quern_front.value;
+            }
         }
-    }
-    __syncthreads();
+        __syncthreads();
 HOLE_keep
+        _quern_start += _quern_length;
+        if (!_quern_pieces || _quern_start >= _quern_walk.covered) {
+            break;
+        }
+        __syncthreads();
+    }
 }

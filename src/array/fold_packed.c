@@ -15,8 +15,10 @@
 #define SHARED_BYTES (48 * 1024 - 64)
 #define MOST_TILE    8192 /* elements: few bytes take no more time with more */
 #define LEAST_TILE   1024
-#define TILES        8 /* for a processor at least */
-#define MOST_MORE    3 /* elements of a lane beyond its part of a row */
+#define TILES        8   /* for a processor at least */
+#define MOST_BESIDE  256 /* columns that come in pieces */
+#define PIECE_TILES  4   /* of these for a processor at least */
+#define MOST_MORE    3   /* elements of a lane beyond its part of a row */
 
 /* Instructions, as the generated code has them. */
 #define ELEMENT_COST 9    /* an element whose row has one lane */
@@ -32,7 +34,8 @@ uint32_t qn_fold_packed_room(const qn_fold_form *f, uint32_t item_size)
 }
 
 /* True when the rows along the last kept dimension follow each other without gaps in all operands;
- * or the columns along it lie side by side, and those of the dimension before it follow. */
+ * or the columns along it lie side by side, and those of the dimension before it follow, or come in
+ * pieces. */
 static bool lies_on(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
@@ -42,7 +45,7 @@ static bool lies_on(const qn_fold_making *m)
         const int64_t item = o->item_size;
         if (row < 0 || o->loose || (item & (item - 1)) != 0 || item > 8 ||
             (uintptr_t)f->base[k] % (uintptr_t)item != 0 || f->stride[k][d] != f->run * item ||
-            f->stride[k][row] != f->length * f->run * item ||
+            (!f->form.pieces && f->stride[k][row] != f->length * f->run * item) ||
             (f->form.woven && f->stride[k][last] != item)) {
             return false;
         }
@@ -84,7 +87,7 @@ static uint32_t choose_workers(const qn_fold *f, int64_t rows)
     const uint32_t most =
         (uint32_t)QN_MIN(QN_FOLD_BLOCK / QN_MIN(rows, QN_FOLD_BLOCK), QN_FOLD_WARP);
     uint32_t workers = 1;
-    while (2 * workers <= most && 4 * workers <= f->length) {
+    while (2 * workers <= most && 4 * workers <= f->units) {
         workers *= 2;
     }
     return workers;
@@ -128,7 +131,7 @@ static int conflicts(const qn_fold *f, uint32_t item_size)
     int64_t places[QN_FOLD_WARP];
     for (int t = 0; t < QN_FOLD_WARP; t++) {
         const int64_t row = t / f->workers, at = t % f->workers * f->head * f->run;
-        places[t] = (row / f->run * f->length * f->run + row % f->run + at) * item_size;
+        places[t] = (row / f->run * f->units * f->run + row % f->run + at) * item_size;
     }
     return qn_fold_bank_conflicts(places);
 }
@@ -140,7 +143,7 @@ static double element_cost(const qn_fold_making *m)
     const double rows = (double)(qn_over(f->chunk * f->workers, QN_FOLD_BLOCK) * QN_FOLD_BLOCK);
     double cost = f->workers > 1 ? TWICE_COST : ELEMENT_COST;
     /* Lanes of which some rows have fewer wait for the others. */
-    cost *= (double)(f->head * f->workers) / (double)f->length;
+    cost *= (double)(f->head * f->workers) / (double)f->units;
     cost *= rows / (double)(f->chunk * f->workers);
     for (size_t k = 0; k < m->count; k++) {
         const int passes = k < m->inputs && f->workers > 1 ? 2 : 1;
@@ -154,7 +157,7 @@ static double element_cost(const qn_fold_making *m)
 static int64_t choose_each(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
-    const int64_t part = qn_over(f->length, f->workers);
+    const int64_t part = qn_over(f->units, f->workers);
     int64_t best = part;
     double least = INFINITY;
     for (f->head = part; f->head <= part + MOST_MORE; f->head++) {
@@ -172,9 +175,8 @@ static double packed_cost(const qn_fold_making *m)
     for (size_t k = 0; k < m->count; k++) {
         cost += qn_fold_run_cost(m->operands[k].item_size);
     }
-    cost += (f->workers > 1 ? (double)LANE_COST * f->workers : ROW_COST) / (double)f->length;
-    const double tile =
-        (double)f->outputs / (double)f->groups * (double)f->length; /* in the mean */
+    cost += (f->workers > 1 ? (double)LANE_COST * f->workers : ROW_COST) / (double)f->units;
+    const double tile = (double)f->outputs / (double)f->groups * (double)f->units; /* in the mean */
     return cost + BLOCK_COST / tile;
 }
 
@@ -190,6 +192,59 @@ static bool has_wide_packs(const qn_fold_making *m)
     return !f->staged && !f->ragged && f->lanes > 1 && f->lanes * widest >= QN_ACCESS_BYTES;
 }
 
+/* Lay whole rows in tiles. False: not even the columns that lie side by side have room in one. */
+static bool lay_rows(const qn_fold_making *m, int64_t elements)
+{
+    qn_fold *f = m->fold;
+    f->form.pieces = 0;
+    if (!lies_on(m)) {
+        return false;
+    }
+    f->units = f->length;
+    f->chunk = choose_rows(m, elements / f->length);
+    if (f->chunk == 0) {
+        return false;
+    }
+    f->across = f->extent[f->form.kept - 1];
+    f->across *= f->form.woven ? f->extent[f->form.kept - 2] : 1;
+    f->beside = qn_over(f->across, f->chunk);
+    return true;
+}
+
+/* Lay the columns that lie side by side in pieces, one after the other. */
+static bool lay_pieces(const qn_fold_making *m, int64_t elements)
+{
+    qn_fold *f = m->fold;
+    f->form.pieces = 1;
+    if (!f->form.woven || f->run > MOST_BESIDE || !lies_on(m) ||
+        f->outputs / f->run < (int64_t)m->rules->processors * PIECE_TILES) {
+        return false;
+    }
+    f->units = QN_MIN(elements / f->run, f->length);
+    f->chunk = f->across = f->run;
+    f->beside = 1;
+    return true;
+}
+
+/* The rest of such a plan. */
+static void fill(const qn_fold_making *m)
+{
+    qn_fold *f = m->fold;
+    f->form.lanes = 1;
+    f->form.columns = f->form.strips = f->form.bundles = f->form.lines = 0;
+    f->form.staged = f->form.lone = f->form.line_in = f->form.line_out = 0;
+    f->form.ragged = f->form.block = f->form.split = f->form.again = f->form.spread = 0;
+    f->form.back = shares(m) ? QN_LINES_SHARED : QN_LINES_ROOM;
+    f->form.steps = 1;
+    f->rest = 0;
+    memset(f->form.access, QN_ACCESS_CONTIGUOUS, m->count);
+    f->workers = choose_workers(f, f->chunk);
+    f->head = choose_each(m);
+    f->splits = 1;
+    f->groups = f->outputs / f->across * f->beside;
+    f->form.again = f->workers > 1;
+}
+
 void qn_fold_take_packed(const qn_fold_making *m, uint32_t value_size)
 {
     qn_fold *f = m->fold;
@@ -203,34 +258,12 @@ void qn_fold_take_packed(const qn_fold_making *m, uint32_t value_size)
     memcpy(before.bytes, f, sizeof before.bytes);
     f->form.woven = f->form.columns;
     f->run = f->form.woven ? f->extent[f->form.kept - 1] : 1;
-    if (!lies_on(m)) {
-        memcpy(f, before.bytes, sizeof before.bytes);
-        return;
-    }
-    const uint8_t tile = choose_tile(m);
-    f->form.packed = tile;
-    f->chunk = choose_rows(m, ((int64_t)1 << tile) / f->length);
-    if (tile != 0 && f->chunk > 0) {
-        f->form.lanes = 1;
-        f->form.columns = f->form.strips = f->form.bundles = f->form.lines = 0;
-        f->form.staged = f->form.lone = f->form.line_in = f->form.line_out = 0;
-        f->form.ragged = f->form.block = f->form.split = f->form.again = f->form.spread = 0;
-        f->form.back = shares(m) ? QN_LINES_SHARED : QN_LINES_ROOM;
-        f->form.steps = 1;
-        f->rest = 0;
-        f->units = f->length;
-        memset(f->form.access, QN_ACCESS_CONTIGUOUS, m->count);
-        f->workers = choose_workers(f, f->chunk);
-        f->head = choose_each(m);
-        f->splits = 1;
-        f->across = f->extent[f->form.kept - 1];
-        f->across *= f->form.woven ? f->extent[f->form.kept - 2] : 1;
-        f->beside = qn_over(f->across, f->chunk);
-        f->groups = f->outputs / f->across * f->beside;
-        const double packed = packed_cost(m);
-        if (packed < others) {
-            f->form.again = f->workers > 1;
-            f->cost = packed;
+    f->form.packed = choose_tile(m);
+    const int64_t elements = (int64_t)1 << f->form.packed;
+    if (f->form.packed != 0 && (lay_rows(m, elements) || lay_pieces(m, elements))) {
+        fill(m);
+        f->cost = packed_cost(m);
+        if (f->cost < others) {
             return;
         }
     }

@@ -201,6 +201,9 @@ void qn_fold_print_scan(qn_text *out, const qn_fold *f, size_t operand_count)
         const char *const one = of[f->form.woven];
         qn_text_printf(out, "by %ss, %lld a block as one run of memory, %u lane%s a %s", one,
                        (long long)f->chunk, f->workers, f->workers == 1 ? "" : "s", one);
+        if (f->form.pieces) {
+            qn_text_printf(out, ", in pieces of %lld", (long long)f->units);
+        }
     } else if (f->form.apart) {
         qn_text_printf(out, "%d scans a thread, a block apart", f->form.apart);
     } else if (f->form.descends) {

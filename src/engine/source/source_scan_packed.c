@@ -22,6 +22,25 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_flag(out, "exclusive", call->kernel->exclusive);
     qn_source_flag(out, "again", call->fold.form.again);
     qn_source_flag(out, "woven", call->fold.form.woven);
+    qn_source_flag(out, "pieces", call->fold.form.pieces);
+}
+
+/* Where the row of a piece begins; the piece. */
+static void outer_hole(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        qn_text_printf(out, "    auto *const _quern_outer%u = _quern_place%u;\n", k, k);
+    }
+}
+
+static void piece_hole(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        qn_text_printf(out,
+                       "        auto *const _quern_place%u = _quern_outer%u + (long "
+                       "long)_quern_start * _quern_apart * %u;\n",
+                       k, k, call->operands[k].item_size);
+    }
 }
 
 static void shared_hole(qn_text *out, const qn_call *call)
@@ -94,7 +113,7 @@ static void inputs(qn_text *out, const qn_call *call)
 
 static const char *position(const qn_call *call)
 {
-    return call->kernel->uses_position ? "_quern_spot" : "0";
+    return call->kernel->uses_position ? "_quern_start + _quern_spot" : "0";
 }
 
 /* Post may leave an output as it is: then memory keeps what it has. */
@@ -127,6 +146,8 @@ static void give_hole(qn_text *out, const qn_call *call)
     X(OPERANDS, operands)                                                                          \
     X(BOUNDS, bounds)                                                                              \
     X(FORM, form)                                                                                  \
+    X(OUTER, outer)                                                                                \
+    X(PIECE, piece)                                                                                \
     X(SHARED, shared)                                                                              \
     X(FETCH, fetch)                                                                                \
     X(INITIAL, initial)                                                                            \
@@ -147,6 +168,8 @@ quern_status qn_scan_packed_source(qn_text *out, const qn_call *call, qn_header 
     qn_source_operands(&t[OPERANDS], call, 0, call->operand_count);
     qn_text_printf(&t[BOUNDS], "%d, 5", QN_FOLD_BLOCK);
     form_hole(&t[FORM], call);
+    outer_hole(&t[OUTER], call);
+    piece_hole(&t[PIECE], call);
     shared_hole(&t[SHARED], call);
     fetch_hole(&t[FETCH], call);
     qn_source_scan_initial(&t[INITIAL], call);

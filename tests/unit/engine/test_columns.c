@@ -11,9 +11,24 @@
 #include "numbered.h"
 #include <stdio.h>
 
-TestSuite(columns, .init = whole_open, .fini = whole_close);
+enum { DRAWN = 18, MOST = 1 << 16, SOFT_PROCESSORS = 2, GPU_PROCESSORS = 132 };
 
-enum { DRAWN = 15, MOST = 1 << 16 };
+/* Blocks of lines that are enough for each processor to have several. */
+static int64_t many_blocks;
+
+/* On the software device with as many processors on every machine: plans depend on them. */
+static void open_columns(void)
+{
+    const char *device = getenv("QUERN_DEVICE");
+    const bool gpu = device && strncmp(device, "cuda", 4) == 0;
+    if (!gpu) {
+        setenv("QUERN_DEVICE", "soft:2", 1);
+    }
+    many_blocks = 4 * (gpu ? GPU_PROCESSORS : SOFT_PROCESSORS);
+    whole_open();
+}
+
+TestSuite(columns, .init = open_columns, .fini = whole_close);
 
 /* `extent`: blocks of lines, lines, columns. Lines are `pitch` elements apart. */
 typedef struct view {
@@ -26,8 +41,9 @@ static int64_t count_of(const view *v)
     return v->extent[0] * v->extent[1] * v->extent[2];
 }
 
-/* Fewer columns than lines, more, or many rows: one column in each block. */
-typedef enum shapes { FEW, MANY, ROWS } shapes;
+/* Fewer columns than lines, more, or many rows: one column in each block; or blocks, each of more
+ * than a tile has room for. */
+typedef enum shapes { FEW, MANY, ROWS, BLOCKS } shapes;
 
 static view draw_view(shapes of)
 {
@@ -42,6 +58,12 @@ static view draw_view(shapes of)
         v.extent[0] = draw(300, 4000);
         v.extent[1] = draw(2, 2 + 60000 / v.extent[0]);
         v.extent[2] = v.pitch = 1;
+        return v;
+    }
+    if (of == BLOCKS) {
+        v.extent[0] = many_blocks;
+        v.extent[2] = v.pitch = draw(3, 40);
+        v.extent[1] = draw(9000, 20000) / v.pitch;
         return v;
     }
     v.pitch = v.extent[2] + (draw(0, 3) == 0 ? draw(1, 5) : 0);
@@ -134,7 +156,7 @@ static void expect(int t, quern_dtype out, const void *got, const view *v, const
 }
 
 /* Returns 1 where strips wait in registers, 2 where in shared memory, 3 where a thread goes down
- * each column, 4 where rows are one run of memory, else 0. */
+ * each column, 4 where rows are one run of memory, 5 where that is in pieces, else 0. */
 static int check(quern_kernel *k, int t, quern_dtype in, quern_dtype out, bool in_place, shapes of)
 {
     const view v = draw_view(of);
@@ -156,7 +178,8 @@ static int check(quern_kernel *k, int t, quern_dtype in, quern_dtype out, bool i
     const size_t item = out == QUERN_UINT8 ? 1 : out == QUERN_UINT16 ? 2 : 8;
     OK(quern_array_read(y, got, (size_t)count_of(&v) * item));
     expect(t, out, got, &v, &to, in_place, e->plan);
-    const int kind = strstr(e->plan, "one run of memory")    ? 4
+    const int kind = strstr(e->plan, "in pieces")            ? 5
+                     : strstr(e->plan, "one run of memory")  ? 4
                      : strstr(e->plan, "a thread down each") ? 3
                      : strstr(e->plan, "whole lines")        ? 2
                      : strstr(e->plan, "in strips")          ? 1
@@ -173,7 +196,7 @@ static int check(quern_kernel *k, int t, quern_dtype in, quern_dtype out, bool i
 static void check_drawn(quern_dtype in, quern_dtype out, const char *in_name, const char *out_name,
                         bool in_place)
 {
-    int kinds[5] = {0};
+    int kinds[6] = {0};
     for (int t = 0; t < (int)QN_COUNT(all_texts); t++) {
         const texts *s = &all_texts[t];
         char x[32], y[32];
@@ -185,7 +208,11 @@ static void check_drawn(quern_dtype in, quern_dtype out, const char *in_name, co
         quern_kernel *k;
         OK(quern_scan(&k, engine, x, y, s->map, s->scan, s->post, s->identity, &o));
         for (int n = 0; n < DRAWN; n++) {
-            kinds[check(k, t, in, out, in_place, n < 9 ? FEW : n < 12 ? MANY : ROWS)]++;
+            kinds[check(k, t, in, out, in_place,
+                        n < 9    ? FEW
+                        : n < 12 ? MANY
+                        : n < 15 ? ROWS
+                                 : BLOCKS)]++;
         }
         quern_kernel_release(k);
     }
@@ -196,6 +223,7 @@ static void check_drawn(quern_dtype in, quern_dtype out, const char *in_name, co
     cr_assert_gt(kinds[2], 3, "%d of whole lines", kinds[2]);
     cr_assert_gt(kinds[3], 5, "%d that threads go down", kinds[3]);
     cr_assert_gt(kinds[4], 1, "%d of rows in one run", kinds[4]);
+    cr_assert_gt(kinds[5], 3, "%d in pieces", kinds[5]);
 }
 
 Test(columns, bytes)
