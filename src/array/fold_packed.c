@@ -26,7 +26,7 @@
 #define ROW_COST     20   /* a row: its place */
 #define LANE_COST    60   /* a lane of a row that has several: its part in the warp's scan, too */
 #define BLOCK_COST   9000 /* a tile, whatever is in it */
-#define BANK_COST    1    /* each element, for each word more that a bank gives a warp */
+#define BANK_COST    2    /* each element, for each word more that a bank gives a warp */
 
 uint32_t qn_fold_packed_room(const qn_fold_form *f, uint32_t item_size)
 {
