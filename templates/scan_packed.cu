@@ -39,12 +39,18 @@ HOLE_shared
 HOLE_fetch
         quern::await_words();
         __syncthreads();
+        // Where the row lies: below so many rows or blocks of columns, and which of the latter.
+        int _quern_above = _quern_beside / _quern_apart, _quern_column = _quern_beside % _quern_apart;
 #pragma unroll 1
         for (int _quern_turn = 0; _quern_turn < _quern_rows; _quern_turn += _quern_abreast) {
             const int _quern_row = _quern_turn + _quern_beside;
-            const int _quern_line =
-                _quern_woven ? _quern_row / _quern_apart * (_quern_length - 1) * _quern_apart + _quern_row
-                             : _quern_row * _quern_length;
+            const int _quern_line = _quern_above * _quern_length * _quern_apart + _quern_column;
+            _quern_above += _quern_abreast / _quern_apart;
+            _quern_column += _quern_abreast % _quern_apart;
+            if (_quern_column >= _quern_apart) {
+                _quern_column -= _quern_apart;
+                _quern_above++;
+            }
             const int _quern_to =
                 _quern_row < _quern_rows ? min(_quern_from + _quern_each, _quern_length) : _quern_from;
             quern::front<_type_reduce> _quern_front = _quern_initial;

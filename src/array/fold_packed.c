@@ -13,7 +13,7 @@
 #include <math.h>
 
 #define SHARED_BYTES (48 * 1024 - 64)
-#define MOST_TILE    8192 /* elements: few bytes take no more time with more */
+#define MOST_TILE    32768 /* bytes of the widest operand */
 #define LEAST_TILE   1024
 #define TILES        8   /* for a processor at least */
 #define MOST_BESIDE  256 /* columns that come in pieces */
@@ -69,13 +69,14 @@ static bool shares(const qn_fold_making *m)
 /* The exponent of a tile's elements: as many as all operands have room for. 0: too few. */
 static uint8_t choose_tile(const qn_fold_making *m)
 {
-    uint32_t bytes = 0;
+    uint32_t bytes = 0, widest = 1;
     for (size_t k = 0; k < m->count; k++) {
         bytes += k == m->inputs && shares(m) ? 0 : m->operands[k].item_size;
+        widest = QN_MAX(widest, m->operands[k].item_size);
     }
     const uint32_t room = (SHARED_BYTES - QN_PHASE_BYTES * (uint32_t)m->count) / QN_MAX(bytes, 1);
     uint8_t n = 0;
-    while (2u << n <= QN_MIN(room, MOST_TILE)) {
+    while (2u << n <= QN_MIN(room, MOST_TILE / widest)) {
         n++;
     }
     return 1u << n >= LEAST_TILE ? n : 0;
