@@ -34,20 +34,33 @@ struct run_words {
     }
 };
 
+// Where byte `at` lies. With GAP_, a word is left out after so many bytes, so that what lies a power
+// of two apart meets other banks.
+template <int GAP_> __device__ __forceinline__ int spot(int at)
+{
+    if constexpr (GAP_ > 0) {
+        return at + at / GAP_ * 16;
+    }
+    return at;
+}
+
 // Begin to bring a run of elements of I bytes in. `to`: aligned to 128 bytes.
-template <int I_> __device__ __forceinline__ void bring(char *to, const char *from, int bytes)
+template <int I_, int GAP_ = 0>
+__device__ __forceinline__ void bring(char *to, const char *from, int bytes)
 {
     typedef typename word<I_>::type element;
     const run_words words(from, bytes);
-    to += phase(from);
+    const int first = phase(from);
 #pragma unroll 4
     for (int k = threadIdx.x; k < words.count; k += line_threads) {
-        bring_word(to + words.head + 16 * k, from + words.head + 16 * k);
+        const int at = words.head + 16 * k;
+        bring_word(to + spot<GAP_>(first + at), from + at);
     }
     const int singles = bytes - 16 * words.count;
 #pragma unroll 1
     for (int k = threadIdx.x * I_; k < singles; k += line_threads * I_) {
-        *(element *)(to + words.single(k)) = *(const element *)(from + words.single(k));
+        const int at = words.single(k);
+        *(element *)(to + spot<GAP_>(first + at)) = *(const element *)(from + at);
     }
 }
 
@@ -73,20 +86,23 @@ __device__ __forceinline__ void bring_words(char *to, const char *from, int byte
     }
 }
 
-// Take a run back.
-template <int I_> __device__ __forceinline__ void take_back(char *to, const char *from, int bytes)
+// Take a run back that begins at byte `first` of shared memory, as far behind a multiple of 16 as in
+// memory.
+template <int I_, int GAP_ = 0>
+__device__ __forceinline__ void take_back(char *to, const char *from, int first, int bytes)
 {
     typedef typename word<I_>::type element;
     const run_words words(to, bytes);
-    from += phase(to);
 #pragma unroll 4
     for (int k = threadIdx.x; k < words.count; k += line_threads) {
-        *(uint4 *)(to + words.head + 16 * k) = *(const uint4 *)(from + words.head + 16 * k);
+        const int at = words.head + 16 * k;
+        *(uint4 *)(to + at) = *(const uint4 *)(from + spot<GAP_>(first + at));
     }
     const int singles = bytes - 16 * words.count;
 #pragma unroll 1
     for (int k = threadIdx.x * I_; k < singles; k += line_threads * I_) {
-        *(element *)(to + words.single(k)) = *(const element *)(from + words.single(k));
+        const int at = words.single(k);
+        *(element *)(to + at) = *(const element *)(from + spot<GAP_>(first + at));
     }
 }
 

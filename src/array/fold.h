@@ -72,10 +72,11 @@ typedef struct qn_fold_form {
     uint8_t packed;  /**< scan: tiles are whole rows, one run of memory of 1 << packed elements at
                         most; `again`: a row has several lanes; 0: they are not */
     uint8_t woven;   /**< packed: 1: scans side by side are columns, whose elements take turns */
-    uint8_t pieces;  /**< packed: 1: columns come in pieces of `units` elements */
-    uint8_t runs;    /**< scan, rows in tiles: a lane takes so many elements that lie on; else 0 */
-    uint8_t held;    /**< scan, rows in tiles: a block holds its tile, and so many of the `steps` of
-                        a thread in shared memory; else 0 */
+    uint8_t gap; /**< packed: a word is left out after 1 << gap bytes of shared memory; 0: none */
+    uint8_t pieces; /**< packed: 1: columns come in pieces of `units` elements */
+    uint8_t runs;   /**< scan, rows in tiles: a lane takes so many elements that lie on; else 0 */
+    uint8_t held;   /**< scan, rows in tiles: a block holds its tile, and so many of the `steps` of
+                       a thread in shared memory; else 0 */
     uint8_t anchor; /**< runs, held: the operand for which words are aligned; past the last: none */
     uint8_t whole;  /**< reduction: a thread takes `lanes` outputs by columns, and of each all
                          elements, so many; 0: it does not */

@@ -18,7 +18,9 @@
 #define TILES        8   /* for a processor at least */
 #define MOST_BESIDE  256 /* columns that come in pieces */
 #define PIECE_TILES  4   /* of these for a processor at least */
-#define MOST_MORE    3   /* elements of a lane beyond its part of a row */
+#define LEAST_GAP    7   /* bytes between gaps: exponents */
+#define MOST_GAP     12
+#define MOST_MORE    3 /* elements of a lane beyond its part of a row */
 
 /* Instructions, as the generated code has them. */
 #define ELEMENT_COST 9    /* an element whose row has one lane */
@@ -26,11 +28,14 @@
 #define ROW_COST     20   /* a row: its place */
 #define LANE_COST    60   /* a lane of a row that has several: its part in the warp's scan, too */
 #define BLOCK_COST   9000 /* a tile, whatever is in it */
+#define GAP_COST     2    /* each access of an element, where there are gaps */
+#define MANY_BANKS   40   /* an element's cost that is most likely banks' */
 #define BANK_COST    2    /* each element, for each word more that a bank gives a warp */
 
 uint32_t qn_fold_packed_room(const qn_fold_form *f, uint32_t item_size)
 {
-    return (1u << f->packed) * item_size + QN_PHASE_BYTES;
+    const uint32_t bytes = (1u << f->packed) * item_size + QN_PHASE_BYTES;
+    return bytes + (f->gap ? ((bytes >> f->gap) + 1) * QN_ACCESS_BYTES : 0);
 }
 
 /* True when the rows along the last kept dimension follow each other without gaps in all operands;
@@ -133,6 +138,7 @@ static int conflicts(const qn_fold *f, uint32_t item_size)
     for (int t = 0; t < QN_FOLD_WARP; t++) {
         const int64_t row = t / f->workers, at = t % f->workers * f->head * f->run;
         places[t] = (row / f->run * f->units * f->run + row % f->run + at) * item_size;
+        places[t] += f->form.gap ? (places[t] >> f->form.gap) * QN_ACCESS_BYTES : 0;
     }
     return qn_fold_bank_conflicts(places);
 }
@@ -149,24 +155,49 @@ static double element_cost(const qn_fold_making *m)
     for (size_t k = 0; k < m->count; k++) {
         const int passes = k < m->inputs && f->workers > 1 ? 2 : 1;
         cost += BANK_COST * passes * (conflicts(f, m->operands[k].item_size) - 1);
+        cost += f->form.gap ? GAP_COST * passes : 0;
     }
     return cost;
 }
 
-/* Elements of a lane: some more than its part of the row, where that has the lanes of a warp meet
- * in fewer banks. */
-static int64_t choose_each(const qn_fold_making *m)
+/* True when all operands have room. */
+static bool has_room(const qn_fold_making *m)
+{
+    const qn_fold_form *f = &m->fold->form;
+    uint32_t bytes = 0;
+    for (size_t k = 0; k < m->count; k++) {
+        const bool shared = k == m->inputs && f->back == QN_LINES_SHARED;
+        bytes += shared ? 0 : qn_fold_packed_room(f, m->operands[k].item_size);
+    }
+    return bytes <= SHARED_BYTES;
+}
+
+/* Elements of a lane, and gaps in shared memory: some more than its part of the row, or gaps as far
+ * apart as rows or less, where that has the lanes of a warp meet in fewer banks. */
+static void part_lanes(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
     const int64_t part = qn_over(f->units, f->workers);
-    int64_t best = part;
-    double least = INFINITY;
-    for (f->head = part; f->head <= part + MOST_MORE; f->head++) {
+    int64_t each = part;
+    uint8_t gap = 0;
+    f->head = part;
+    f->form.gap = 0;
+    double least = element_cost(m);
+    const double plain = least;
+    for (f->head = part + 1; f->head <= part + MOST_MORE; f->head++) {
         const double cost = element_cost(m);
-        best = cost < least ? f->head : best;
+        each = cost < least ? f->head : each;
         least = QN_MIN(least, cost);
     }
-    return best;
+    for (f->head = part, f->form.gap = LEAST_GAP; f->form.gap <= MOST_GAP && plain > MANY_BANKS;
+         f->form.gap++) {
+        const double cost = has_room(m) ? element_cost(m) : INFINITY;
+        each = cost < least ? part : each;
+        gap = cost < least ? f->form.gap : gap;
+        least = QN_MIN(least, cost);
+    }
+    f->head = each;
+    f->form.gap = gap;
 }
 
 static double packed_cost(const qn_fold_making *m)
@@ -240,7 +271,7 @@ static void fill(const qn_fold_making *m)
     f->rest = 0;
     memset(f->form.access, QN_ACCESS_CONTIGUOUS, m->count);
     f->workers = choose_workers(f, f->chunk);
-    f->head = choose_each(m);
+    part_lanes(m);
     f->splits = 1;
     f->groups = f->outputs / f->across * f->beside;
     f->form.again = f->workers > 1;

@@ -21,17 +21,17 @@ static bool waits(const qn_call *call, uint32_t k)
     return !call->operands[k].output || call->fold.form.back != QN_LINES_DIRECT;
 }
 
-/* True for the output that takes the room of the first input. */
-static bool shares(const qn_call *call, uint32_t k)
+/* The operand whose room is operand `k`'s: its own, or that of the first input. */
+static uint32_t home(const qn_call *call, uint32_t k)
 {
-    return k == call->input_operands && call->fold.form.back == QN_LINES_SHARED;
+    return k == call->input_operands && call->fold.form.back == QN_LINES_SHARED ? 0 : k;
 }
 
 void qn_source_lines_shared(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        if (waits(call, k) && !shares(call, k)) {
+        if (waits(call, k) && home(call, k) == k) {
             qn_text_printf(out, "    __shared__ alignas(128) char _quern_room%u[%u];\n", k,
                            qn_fold_lines_room(f, call->operands[k].item_size));
         }
@@ -48,17 +48,11 @@ void qn_source_lines_begin(qn_text *out, const qn_call *call)
                        "    %schar *const _quern_tile%u = _quern_place%u + "
                        "(long long)_quern_base * _quern_line%u;\n",
                        k, k, d, constant, k, k, k);
-        if (shares(call, k)) {
-            qn_text_printf(out,
-                           "    char *const _quern_room%u = _quern_room0 + "
-                           "quern::phase(_quern_tile0) - quern::phase(_quern_tile%u);\n",
-                           k, k);
-        }
         if (waits(call, k)) {
             qn_text_printf(out,
                            "    char *const _quern_shelf%u = _quern_room%u + "
                            "quern::phase(_quern_tile%u) + _quern_above * _quern_line%u",
-                           k, k, k, k);
+                           k, home(call, k), home(call, k), k);
             if (moves_element(call)) {
                 qn_text_printf(out, " + _quern_element * %u", call->operands[k].item_size);
             }
@@ -86,8 +80,8 @@ void qn_source_lines_keep(qn_text *out, const qn_call *call)
     for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
         qn_text_printf(out,
                        "    quern::take_back<%u>(_quern_tile%u, _quern_room%u, "
-                       "_quern_lines * _quern_line%u);\n",
-                       call->operands[k].item_size, k, k, k);
+                       "quern::phase(_quern_tile%u), _quern_lines * _quern_line%u);\n",
+                       call->operands[k].item_size, k, home(call, k), home(call, k), k);
     }
 }
 

@@ -2,8 +2,8 @@
  *
  * source_scan_packed: the CUDA source of a scan whose blocks take several rows as one run of
  * memory. In: a call whose fold is planned so. Out: the text of templates/scan_packed.cu with its
- * holes filled. The thing to know: operand K's elements of the tile lie in shared memory from
- * `_quern_shelfK` on; the element at hand is number `_quern_line` and `_quern_spot` times
+ * holes filled. The thing to know: operand K's elements of the tile lie in `_quern_roomK`
+ * from `_quern_phaseK` on; the element at hand is number `_quern_line` and `_quern_spot` times
  * `_quern_apart` there, and in memory, of which post may keep what is there.
  */
 #include "embedded/templates.h"
@@ -23,6 +23,7 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_flag(out, "again", call->fold.form.again);
     qn_source_flag(out, "woven", call->fold.form.woven);
     qn_source_flag(out, "pieces", call->fold.form.pieces);
+    qn_source_number(out, "gap", call->fold.form.gap ? 1 << call->fold.form.gap : 0);
 }
 
 /* Where the row of a piece begins; the piece. */
@@ -43,22 +44,22 @@ static void piece_hole(qn_text *out, const qn_call *call)
     }
 }
 
+/* The operand whose room is operand `k`'s: its own, or that of the first input. */
+static uint32_t home(const qn_call *call, uint32_t k)
+{
+    return k == call->input_operands && call->fold.form.back == QN_LINES_SHARED ? 0 : k;
+}
+
 static void shared_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        if (k == call->input_operands && f->back == QN_LINES_SHARED) {
+        if (home(call, k) == k) {
             qn_text_printf(out,
-                           "    char *const _quern_room%u = _quern_room0 + "
-                           "quern::phase(_quern_place0) - quern::phase(_quern_place%u);\n",
-                           k, k);
-        } else {
-            qn_text_printf(out, "    __shared__ alignas(128) char _quern_room%u[%u];\n", k,
-                           qn_fold_packed_room(f, call->operands[k].item_size));
+                           "        __shared__ alignas(128) char _quern_room%u[%u];\n"
+                           "        const int _quern_phase%u = quern::phase(_quern_place%u);\n",
+                           k, qn_fold_packed_room(f, call->operands[k].item_size), k, k);
         }
-        qn_text_printf(
-            out, "    char *const _quern_shelf%u = _quern_room%u + quern::phase(_quern_place%u);\n",
-            k, k, k);
     }
 }
 
@@ -67,7 +68,8 @@ static void fetch_hole(qn_text *out, const qn_call *call)
     for (uint32_t k = 0; k < call->input_operands; k++) {
         const uint32_t size = call->operands[k].item_size;
         qn_text_printf(out,
-                       "    quern::bring<%u>(_quern_room%u, _quern_place%u, _quern_count * %u);\n",
+                       "        quern::bring<%u, _quern_gap>(_quern_room%u, _quern_place%u, "
+                       "_quern_count * %u);\n",
                        size, k, k, size);
     }
 }
@@ -76,16 +78,19 @@ static void keep_hole(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
         const uint32_t size = call->operands[k].item_size;
-        qn_text_printf(
-            out, "    quern::take_back<%u>(_quern_place%u, _quern_room%u, _quern_count * %u);\n",
-            size, k, k, size);
+        qn_text_printf(out,
+                       "        quern::take_back<%u, _quern_gap>(_quern_place%u, _quern_room%u, "
+                       "_quern_phase%u, _quern_count * %u);\n",
+                       size, k, home(call, k), home(call, k), size);
     }
 }
 
 /* The address of the element in shared memory. */
 static void shelf(qn_text *out, const qn_call *call, uint32_t k)
 {
-    qn_text_printf(out, "(_quern_shelf%u + (" ELEMENT ") * %u)", k, call->operands[k].item_size);
+    qn_text_printf(out,
+                   "(_quern_room%u + quern::spot<_quern_gap>(_quern_phase%u + (" ELEMENT ") * %u))",
+                   home(call, k), home(call, k), call->operands[k].item_size);
 }
 
 static void take_hole(qn_text *out, const qn_call *call)
