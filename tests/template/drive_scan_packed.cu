@@ -2,7 +2,8 @@
 //
 // Sums up to each element of the rows of a matrix of floats, which blocks take as runs of memory:
 // templates/scan_packed.cu by hand. -DAGAIN=1: a row has several lanes. -DEXCLUSIVE=1: without the
-// element itself. -DWOVEN=1: along columns, which take turns.
+// element itself. -DWOVEN=1: along columns, which take turns and come in
+// pieces.
 //
 //   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DAGAIN=1 -DEXCLUSIVE=0 -DWOVEN=0
 //     tests/template/drive_scan_packed.cu
@@ -15,18 +16,34 @@
 #define HOLE_bounds 256, 5
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
-    constexpr bool _quern_again = AGAIN, _quern_exclusive = EXCLUSIVE, _quern_woven = WOVEN;
+    constexpr bool _quern_again = AGAIN, _quern_exclusive = EXCLUSIVE, _quern_woven = WOVEN;       \
+    constexpr bool _quern_pieces = WOVEN;                                                          \
+    constexpr int _quern_gap = WOVEN ? 256 : 0;
 #define HOLE_kept                                                                                  \
-    const float *const _quern_place0 = _quern_array0 + (size_t)_quern_output * _quern_length;      \
-    float *const _quern_place1 = _quern_array1 + (size_t)_quern_output * _quern_length;
+    const float *const _quern_place0 =                                                             \
+        _quern_array0 + (size_t)_quern_output * _quern_walk.covered;                               \
+    float *const _quern_place1 = _quern_array1 + (size_t)_quern_output * _quern_walk.covered;
+#define HOLE_outer                                                                                 \
+    auto *const _quern_outer0 = _quern_place0;                                                     \
+    auto *const _quern_outer1 = _quern_place1;
+#define HOLE_piece                                                                                 \
+    auto *const _quern_place0 = _quern_outer0 + (size_t)_quern_start * _quern_apart;               \
+    auto *const _quern_place1 = _quern_outer1 + (size_t)_quern_start * _quern_apart;
 #define HOLE_shared                                                                                \
-    __shared__ alignas(16) char _quern_room0[8192 * 4 + 16];                                       \
-    char *const _quern_shelf0 = _quern_room0 + ((size_t)_quern_place0 & 15);
-#define HOLE_fetch     quern::bring<4>(_quern_room0, (const char *)_quern_place0, _quern_count * 4);
-#define HOLE_initial   _quern_initial.begin(0);
-#define HOLE_take      float &element = ((float *)_quern_shelf0)[_quern_line + _quern_spot * _quern_apart];
+    __shared__ alignas(128) char _quern_room0[8192 * 4 * 17 / 16 + 144];                           \
+    const int _quern_phase0 = quern::phase(_quern_place0);
+#define HOLE_fetch                                                                                 \
+    quern::bring<4, _quern_gap>(_quern_room0, (const char *)_quern_place0, _quern_count * 4);
+#define HOLE_initial _quern_initial.begin(0);
+#define HOLE_take                                                                                  \
+    float &element =                                                                               \
+        *(float *)(_quern_room0 +                                                                  \
+                   quern::spot<_quern_gap>(_quern_phase0 +                                         \
+                                           (_quern_line + _quern_spot * _quern_apart) * 4));
 #define HOLE_arguments element, 0
 #define HOLE_give      _quern_post(element, element, 0, _quern_value.value);
-#define HOLE_keep      quern::take_back<4>((char *)_quern_place1, _quern_room0, _quern_count * 4);
+#define HOLE_keep                                                                                  \
+    quern::take_back<4, _quern_gap>((char *)_quern_place1, _quern_room0, _quern_phase0,            \
+                                    _quern_count * 4);
 
 #include "scan_packed.cu"

@@ -32,15 +32,13 @@
                     _quern_values[lane].value);                                                    \
     }
 #if LINES
-#define HOLE_shared                                                                                \
-    __shared__ alignas(16) char _quern_room0[256 * 4 * 4 * 4 + 16];                                \
-    char *const _quern_room1 = _quern_room0;
+#define HOLE_shared __shared__ alignas(128) char _quern_room0[256 * 4 * 4 * 4 + 128];
 #define HOLE_begin                                                                                 \
     const int _quern_line = _quern_walk.stride[0][1];                                              \
     const char *const _quern_tile0 = (const char *)_quern_array0 + _quern_base * _quern_line;      \
     char *const _quern_tile1 = (char *)_quern_array1 + _quern_base * _quern_line;                  \
-    char *const _quern_shelf =                                                                     \
-        _quern_room0 + _quern_above * _quern_line + _quern_side * (int)sizeof(float4);
+    char *const _quern_shelf = _quern_room0 + quern::phase(_quern_tile0) +                         \
+                               _quern_above * _quern_line + _quern_side * (int)sizeof(float4);
 #define HOLE_fetch     quern::bring<4>(_quern_room0, _quern_tile0, _quern_lines * _quern_line);
 #define HOLE_registers quern::pack<float, 4> _quern_register0[_quern_steps];
 #define HOLE_load                                                                                  \
@@ -50,7 +48,8 @@
     HOLE_post_all quern::put_pack(_quern_shelf + (_quern_at + _quern_step) * _quern_line, y);
 #define HOLE_keep                                                                                  \
     __syncthreads();                                                                               \
-    quern::take_back<4>(_quern_tile1, _quern_room1, _quern_lines * _quern_line);
+    quern::take_back<4>(_quern_tile1, _quern_room0, quern::phase(_quern_tile0),                    \
+                        _quern_lines * _quern_line);
 #include "scan_lines.cu"
 #else
 #define HOLE_begin                                                                                 \
