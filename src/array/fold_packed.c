@@ -12,8 +12,8 @@
 
 #include <math.h>
 
-#define SHARED_BYTES (48 * 1024 - 64)
-#define MOST_TILE    32768 /* bytes of the widest operand */
+#define SHARED_BYTES (44 * 1024 - 64) /* beside what lies in front of the columns of a piece */
+#define MOST_TILE    32768            /* bytes of the widest operand */
 #define LEAST_TILE   1024
 #define TILES        8   /* for a processor at least */
 #define MOST_BESIDE  256 /* columns that come in pieces */
@@ -173,7 +173,7 @@ static bool has_room(const qn_fold_making *m)
 }
 
 /* Elements of a lane, and gaps in shared memory: some more than its part of the row, or gaps as far
- * apart as rows or less, where that has the lanes of a warp meet in fewer banks. */
+ * apart as a power of two, where that has the lanes of a warp meet in fewer banks. */
 static void part_lanes(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
