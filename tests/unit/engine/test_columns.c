@@ -11,7 +11,7 @@
 #include "numbered.h"
 #include <stdio.h>
 
-enum { DRAWN = 20, MOST = 1 << 16, SOFT_PROCESSORS = 2, GPU_PROCESSORS = 132 };
+enum { DRAWN = 21, MOST = 1 << 16, SOFT_PROCESSORS = 2, GPU_PROCESSORS = 132 };
 
 /* Blocks of lines that are enough for each processor to have several. */
 static int64_t many_blocks;
@@ -41,9 +41,9 @@ static int64_t count_of(const view *v)
     return v->extent[0] * v->extent[1] * v->extent[2];
 }
 
-/* Fewer columns than lines, more, or many rows: one column in each block; or blocks, each of more
- * than a tile has room for. */
-typedef enum shapes { FEW, MANY, ROWS, BLOCKS } shapes;
+/* Fewer columns than lines, more, or many rows: one column in each block; blocks, each of more than
+ * a tile has room for; or blocks that lie a power of two apart. */
+typedef enum shapes { FEW, MANY, ROWS, BLOCKS, TWOS } shapes;
 
 static view draw_view(shapes of)
 {
@@ -65,6 +65,12 @@ static view draw_view(shapes of)
         v.extent[0] = many_blocks;
         v.extent[2] = v.pitch = odd[draw(0, QN_COUNT(odd) - 1)];
         v.extent[1] = draw(35000, 50000) / v.pitch;
+        return v;
+    }
+    if (of == TWOS) {
+        v.extent[0] = 128 * many_blocks;
+        v.extent[1] = 64;
+        v.extent[2] = v.pitch = 2;
         return v;
     }
     v.pitch = v.extent[2] + (draw(0, 3) == 0 ? draw(1, 5) : 0);
@@ -157,7 +163,8 @@ static void expect(int t, quern_dtype out, const void *got, const view *v, const
 }
 
 /* Returns 1 where strips wait in registers, 2 where in shared memory, 3 where a thread goes down
- * each column, 4 where rows are one run of memory, 5 where that is in pieces, else 0. */
+ * each column, 4 where rows are one run of memory, 5 where that is in pieces, 6 where it has
+ * gaps in shared memory, else 0. */
 static int check(quern_kernel *k, int t, quern_dtype in, quern_dtype out, bool in_place, shapes of)
 {
     const view v = draw_view(of);
@@ -179,12 +186,14 @@ static int check(quern_kernel *k, int t, quern_dtype in, quern_dtype out, bool i
     const size_t item = out == QUERN_UINT8 ? 1 : out == QUERN_UINT16 ? 2 : 8;
     OK(quern_array_read(y, got, (size_t)count_of(&v) * item));
     expect(t, out, got, &v, &to, in_place, e->plan);
-    const int kind = strstr(e->plan, "in pieces")            ? 5
-                     : strstr(e->plan, "one run of memory")  ? 4
-                     : strstr(e->plan, "a thread down each") ? 3
-                     : strstr(e->plan, "whole lines")        ? 2
-                     : strstr(e->plan, "in strips")          ? 1
-                                                             : 0;
+    const char *gap = strstr(e->source, "_quern_gap = ");
+    const int kind = strstr(e->plan, "in pieces")             ? 5
+                     : gap && strncmp(gap + 13, "0;", 2) != 0 ? 6
+                     : strstr(e->plan, "one run of memory")   ? 4
+                     : strstr(e->plan, "a thread down each")  ? 3
+                     : strstr(e->plan, "whole lines")         ? 2
+                     : strstr(e->plan, "in strips")           ? 1
+                                                              : 0;
     free(got);
     quern_explanation_release(e);
     if (!in_place) {
@@ -194,26 +203,28 @@ static int check(quern_kernel *k, int t, quern_dtype in, quern_dtype out, bool i
     return kind;
 }
 
+static quern_kernel *kernel_for(const texts *s, const char *in_name, const char *out_name)
+{
+    char x[32], y[32];
+    snprintf(x, sizeof x, "%s x", in_name);
+    snprintf(y, sizeof y, "%s y", out_name);
+    quern_scan_options o = QUERN_SCAN_OPTIONS_INIT;
+    o.exclusive = s->exclusive;
+    o.scan_type = "long long";
+    quern_kernel *k;
+    OK(quern_scan(&k, engine, x, y, s->map, s->scan, s->post, s->identity, &o));
+    return k;
+}
+
 static void check_drawn(quern_dtype in, quern_dtype out, const char *in_name, const char *out_name,
                         bool in_place)
 {
-    int kinds[6] = {0};
+    static const shapes of[] = {FEW, FEW, FEW, MANY, ROWS, BLOCKS, BLOCKS};
+    int kinds[7] = {0};
     for (int t = 0; t < (int)QN_COUNT(all_texts); t++) {
-        const texts *s = &all_texts[t];
-        char x[32], y[32];
-        snprintf(x, sizeof x, "%s x", in_name);
-        snprintf(y, sizeof y, "%s y", out_name);
-        quern_scan_options o = QUERN_SCAN_OPTIONS_INIT;
-        o.exclusive = s->exclusive;
-        o.scan_type = "long long";
-        quern_kernel *k;
-        OK(quern_scan(&k, engine, x, y, s->map, s->scan, s->post, s->identity, &o));
+        quern_kernel *k = kernel_for(&all_texts[t], in_name, out_name);
         for (int n = 0; n < DRAWN; n++) {
-            kinds[check(k, t, in, out, in_place,
-                        n < 9    ? FEW
-                        : n < 12 ? MANY
-                        : n < 15 ? ROWS
-                                 : BLOCKS)]++;
+            kinds[check(k, t, in, out, in_place, of[n / 3])]++;
         }
         quern_kernel_release(k);
     }
@@ -246,4 +257,19 @@ Test(columns, bytes_to_halves)
 {
     state = 4;
     check_drawn(QUERN_UINT8, QUERN_UINT16, "uint8", "uint16", false);
+}
+
+/* Lanes of blocks that lie a power of two apart would meet in one bank. */
+Test(columns, gaps)
+{
+    int gaps = 0;
+    state = 5;
+    for (int t = 0; t < (int)QN_COUNT(all_texts); t++) {
+        quern_kernel *k = kernel_for(&all_texts[t], "uint16", "uint16");
+        for (int n = 0; n < 3; n++) {
+            gaps += check(k, t, QUERN_UINT16, QUERN_UINT16, n == 2, TWOS) == 6;
+        }
+        quern_kernel_release(k);
+    }
+    cr_assert_gt(gaps, 5, "%d with gaps", gaps);
 }
