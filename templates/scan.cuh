@@ -60,9 +60,9 @@ __device__ __forceinline__ slot<T_> shuffle(const slot<T_> &own, int place, bool
     return other;
 }
 
-// The number of the thread's warp in its block. Asked of a lane, so that the compiler knows that all
-// lanes agree on what follows from it: it makes code for lanes that have parted at every exchange
-// otherwise.
+// The number of the thread's warp in its block. One lane tells the others, so that the compiler knows
+// that they agree on it, and on loops that end by it: otherwise it adds code to each exchange for
+// lanes that might have parted.
 __device__ __forceinline__ int own_warp()
 {
     return __shfl_sync(~0u, (int)threadIdx.x / 32, 0);

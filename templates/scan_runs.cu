@@ -6,23 +6,9 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
 #include "scan_texts.inc"
     constexpr int _quern_share = 32 * _quern_run; // elements of a warp
     const int _quern_warp = threadIdx.x / 32, _quern_mine = threadIdx.x % 32;
-    const int _quern_splits = (int)_quern_walk.splits;
-    const int _quern_groups = _quern_single ? 1 : (int)gridDim.x / _quern_splits;
     // The elements of a warp, input by input and output by output.
 HOLE_room
-    // The values of the warps, then what lies in front of each; and in front of the tile.
-    __shared__ alignas(_type_reduce) char
-        _quern_shared[(quern::scan_warps + 1) * sizeof(_type_reduce)];
-    _quern_slot *const _quern_totals = (_quern_slot *)_quern_shared;
-    _quern_slot *const _quern_fronts = _quern_totals + quern::scan_warps;
-    quern::front<_type_reduce> _quern_front, _quern_initial;
-HOLE_initial
-    const unsigned long long _quern_ticket = quern::own_ticket(_quern_workspace);
-    const int _quern_tile = (int)blockIdx.x / _quern_groups;
-    const int _quern_group = (int)blockIdx.x % _quern_groups;
-    [[maybe_unused]] const _quern_index _quern_output = _quern_group;
-    [[maybe_unused]] _quern_index _quern_element = 0;
-HOLE_kept
+#include "scan_row_tile.inc"
     // The row begins `skip` elements inside the first tile, so that words are aligned. Of the
     // warp's elements, from position `start` on, `low` ... `high` - 1 are in the row.
 HOLE_skip
@@ -89,15 +75,8 @@ HOLE_take
     const int _quern_warps =
         (int)min((_quern_walk.covered - _quern_start + _quern_share - 1) / _quern_share,
                  (_quern_index)quern::scan_warps);
-    quern::tile_fronts<1>(_quern_workspace, _quern_ticket, _quern_groups, _quern_splits,
-                          _quern_fronts, _quern_initial, _quern_totals, 1, 1, _quern_group,
-                          _quern_tile, _quern_scan, _quern_warps);
-    quern::return_ticket(_quern_workspace, (int)gridDim.x);
-    _quern_front.value = _quern_fronts[0];
-    _quern_front.has = _quern_initial.has || _quern_tile > 0;
-    if (_quern_warp > 0 && _quern_high > 0) {
-        _quern_front.append(_quern_totals[_quern_warp], _quern_scan);
-    }
+    const bool _quern_any = _quern_high > 0;
+#include "scan_row_fronts.inc"
     if (_quern_mine > _quern_from_lane) {
         _quern_front.append(_quern_before, _quern_scan);
     }

@@ -235,7 +235,7 @@ typedef struct quern_explanation {
     int64_t elements;      /**< elements of the loop */
     uint32_t grid[3];      /**< blocks */
     uint32_t block[3];     /**< threads of a block */
-    uint32_t shared_bytes; /**< shared memory of a block */
+    uint32_t shared_bytes; /**< shared memory of a block, static and dynamic */
     uint32_t local_bytes;  /**< local memory of a thread */
     uint32_t blocks_per_processor; /**< occupancy; 0 where the device does not say */
     uint32_t reserved;

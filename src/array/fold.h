@@ -52,7 +52,7 @@ typedef struct qn_fold_form {
                           threads, and the code says so; else 0 */
     uint8_t wide;    /**< 1: 64-bit index arithmetic */
     uint8_t scan;    /**< 1: outputs have the reduced axes too */
-    uint8_t steps;   /**< scan: units that a thread takes at once */
+    uint8_t steps;   /**< scan: units that a thread takes at once; held: all of a full tile's */
     uint8_t block;   /**< scan: all warps of a block work on one output */
     uint8_t ragged;  /**< scan: rows may begin or end inside a unit; reduction: qn_ragged */
     uint8_t again;   /**< scan: a tile keeps its inputs, and makes their values twice */
@@ -105,7 +105,7 @@ typedef struct qn_fold {
     int64_t units;    /**< whole units of an output; QN_RAGGED_EACH: so many at least */
     int64_t head;     /**< elements before the first unit; rows of one reduced dimension only;
                          lined: elements of a line that no unit covers; staged, whole: outputs side
-                         by side; cut, boxes: elements */
+                         by side; cut, boxes: elements; packed: those of a lane; held: full tiles */
     int64_t rest;     /**< elements that no unit covers: the head, and a tail */
     uint32_t workers; /**< threads of a block for an output: a power of two; staged: outputs of a
                          tile */
@@ -356,22 +356,22 @@ int qn_fold_choose_access(const qn_fold_making *m);
 double qn_fold_copy_cost(uint32_t item_size);
 /** What reaching an element takes of a run of memory. */
 double qn_fold_run_cost(uint32_t item_size);
-/** Have the lanes of a planned scan along rows take runs, where they can. */
-void qn_fold_take_runs(const qn_fold_making *m, uint32_t value_size);
-/** Blocks of such a scan that a processor should hold. */
+/** Have blocks of a planned scan along rows hold their tiles, or lanes take runs, where that pays.
+ */
+void qn_fold_take_rows(const qn_fold_making *m, uint32_t value_size);
+/** Blocks of a scan by runs that a processor should hold. */
 uint32_t qn_fold_run_blocks(uint32_t value_size);
 /** Bytes of shared memory for so many elements of each lane of a warp: quern::lot. */
 uint32_t qn_fold_lot_bytes(uint32_t item_size, uint32_t elements);
 /** Runs: whose room in shared memory each operand has. */
 void qn_fold_lots(uint8_t *lots, const qn_fold_form *f, const qn_operand *operands, size_t count);
 void qn_fold_print_runs(qn_text *out, const qn_fold *fold);
-/** Of such a scan, how each operand is reached, and the anchor. False: some cannot be. */
-bool qn_fold_row_access(const qn_fold_making *m);
 /** Bytes of the narrowest element of operands `first` ... that is not repeated. */
 uint32_t qn_fold_row_narrowest(const qn_fold_making *m, size_t first);
 
-/** Have blocks of a planned scan along rows hold their tiles, where that pays. */
-void qn_fold_take_held(const qn_fold_making *m, uint32_t value_size);
+/** The first half of qn_fold_take_rows, whose operands' access is chosen. False: it does not pay,
+ * and nothing has changed. */
+bool qn_fold_hold(const qn_fold_making *m, uint32_t value_size);
 void qn_fold_print_held(qn_text *out, const qn_fold *fold);
 /** Blocks of such a scan that a processor should hold; rounds that a warp takes at once. */
 enum { QN_HELD_BLOCKS = 3, QN_HELD_BATCH = 3 };
@@ -414,7 +414,11 @@ void qn_fold_take_strips(const qn_fold_making *m, uint32_t value_size);
 bool qn_fold_take_lines(const qn_fold_making *m, uint32_t value_size);
 /** Of a line of the cache: runs of memory lie in shared memory as far behind its beginning. */
 #define QN_PHASE_BYTES 128
-
+/** By lines, packed: the operand whose room operand `k` has, its own or that of the first input. */
+static inline size_t qn_fold_lines_home(const qn_fold_form *f, size_t inputs, size_t k)
+{
+    return k == inputs && f->back == QN_LINES_SHARED ? 0 : k;
+}
 /** Bytes that an operand has in shared memory then. */
 uint32_t qn_fold_lines_room(const qn_fold_form *form, uint32_t item_size);
 double qn_fold_lines_cost(const qn_fold *fold);

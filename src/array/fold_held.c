@@ -52,10 +52,10 @@ static uint8_t in_batches(uint32_t units)
     return (uint8_t)(units / QN_HELD_BATCH * QN_HELD_BATCH);
 }
 
-static bool hold(const qn_fold_making *m, uint32_t value_size)
+bool qn_fold_hold(const qn_fold_making *m, uint32_t value_size)
 {
     qn_fold *f = m->fold;
-    const uint32_t item = qn_fold_row_access(m) ? qn_fold_row_narrowest(m, 0) : 0;
+    const uint32_t item = qn_fold_row_narrowest(m, 0);
     if (item < FEWEST_BYTES || value_size > QN_ACCESS_BYTES) {
         return false;
     }
@@ -65,41 +65,31 @@ static bool hold(const qn_fold_making *m, uint32_t value_size)
     if (words == 0 || in_batches(owned / words) == 0) {
         return false;
     }
-    f->form.lanes = (uint8_t)lanes;
-    f->form.held = in_batches(PARKED_WORDS / words);
-    f->form.steps = (uint8_t)(f->form.held + in_batches(owned / words));
-    f->form.ragged = is_ragged(m, lanes);
-    f->form.again = f->form.spread = 0;
-    f->shared = f->form.held * words * QN_ACCESS_BYTES * QN_FOLD_BLOCK;
-    if (QN_HELD_BLOCKS * (f->shared + OTHER_BYTES) > m->rules->shared) {
-        return false;
-    }
+    const uint8_t held = in_batches(PARKED_WORDS / words);
+    const int64_t steps = held + in_batches(owned / words);
+    const uint32_t shared = held * words * QN_ACCESS_BYTES * QN_FOLD_BLOCK;
     /* Of a row, full tiles, then what is left, of one of these at most, by tiles in shared memory
      * alone: all units in registers are whole. Some elements may lie in front of the units. */
-    const int64_t least = f->length - (f->form.ragged ? lanes - 1 : 0);
+    const bool ragged = is_ragged(m, lanes);
     const int64_t round = (int64_t)QN_FOLD_BLOCK * lanes;
-    f->chunk = round * f->form.steps;
-    f->head = (qn_over(least, round) - 1) / f->form.steps;
-    f->splits =
-        f->head + qn_over(qn_over(f->length, round) - f->head * f->form.steps, f->form.held);
+    const int64_t full = (qn_over(f->length - (ragged ? lanes - 1 : 0), round) - 1) / steps;
+    if (QN_HELD_BLOCKS * (shared + OTHER_BYTES) > m->rules->shared ||
+        f->outputs * full < (int64_t)m->rules->processors * QN_HELD_BLOCKS * LEAST_WAVES) {
+        return false;
+    }
+    f->form.lanes = (uint8_t)lanes;
+    f->form.held = held;
+    f->form.steps = (uint8_t)steps;
+    f->form.ragged = ragged;
+    f->form.spread = 0;
+    f->shared = shared;
     f->units = f->length;
     f->workers = QN_FOLD_WARP;
+    f->chunk = round * steps;
+    f->head = full;
     f->groups = f->outputs;
-    return f->groups * f->head >= (int64_t)m->rules->processors * QN_HELD_BLOCKS * LEAST_WAVES;
-}
-
-void qn_fold_take_held(const qn_fold_making *m, uint32_t value_size)
-{
-    const qn_fold_form *form = &m->fold->form;
-    if (!form->split || form->columns || form->staged || form->reduced != 1 || value_size == 0 ||
-        m->rules->positions || !m->rules->repeats) {
-        return;
-    }
-    qn_fold_decided before;
-    memcpy(&before, m->fold, sizeof before);
-    if (!hold(m, value_size)) {
-        memcpy(m->fold, &before, sizeof before);
-    }
+    f->splits = full + qn_over(qn_over(f->length, round) - full * steps, held);
+    return true;
 }
 
 void qn_fold_print_held(qn_text *out, const qn_fold *f)

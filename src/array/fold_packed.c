@@ -29,13 +29,13 @@
 #define LANE_COST    60   /* a lane of a row that has several: its part in the warp's scan, too */
 #define BLOCK_COST   9000 /* a tile, whatever is in it */
 #define GAP_COST     2    /* each access of an element, where there are gaps */
-#define MANY_BANKS   40   /* an element's cost that is most likely banks' */
 #define BANK_COST    2    /* each element, for each word more that a bank gives a warp */
 
 uint32_t qn_fold_packed_room(const qn_fold_form *f, uint32_t item_size)
 {
     const uint32_t bytes = (1u << f->packed) * item_size + QN_PHASE_BYTES;
-    return bytes + (f->gap ? ((bytes >> f->gap) + 1) * QN_ACCESS_BYTES : 0);
+    const uint32_t gaps = f->gap ? ((bytes >> f->gap) + 1) * QN_ACCESS_BYTES : 0;
+    return (uint32_t)qn_over(bytes + gaps, QN_PHASE_BYTES) * QN_PHASE_BYTES;
 }
 
 /* True when the rows along the last kept dimension follow each other without gaps in all operands;
@@ -143,6 +143,16 @@ static int conflicts(const qn_fold *f, uint32_t item_size)
     return qn_fold_bank_conflicts(places);
 }
 
+/* The most words that a bank gives a warp for any operand. */
+static int busiest_bank(const qn_fold_making *m)
+{
+    int most = 1;
+    for (size_t k = 0; k < m->count; k++) {
+        most = QN_MAX(most, conflicts(m->fold, m->operands[k].item_size));
+    }
+    return most;
+}
+
 /* What a lane does for an element. */
 static double element_cost(const qn_fold_making *m)
 {
@@ -166,31 +176,32 @@ static bool has_room(const qn_fold_making *m)
     const qn_fold_form *f = &m->fold->form;
     uint32_t bytes = 0;
     for (size_t k = 0; k < m->count; k++) {
-        const bool shared = k == m->inputs && f->back == QN_LINES_SHARED;
-        bytes += shared ? 0 : qn_fold_packed_room(f, m->operands[k].item_size);
+        const bool own = qn_fold_lines_home(f, m->inputs, k) == k;
+        bytes += own ? qn_fold_packed_room(f, m->operands[k].item_size) : 0;
     }
     return bytes <= SHARED_BYTES;
 }
 
 /* Elements of a lane, and gaps in shared memory: some more than its part of the row, or gaps as far
- * apart as a power of two, where that has the lanes of a warp meet in fewer banks. */
+ * apart as a power of two, where the lanes of a warp meet in fewer banks so. */
 static void part_lanes(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
-    const int64_t part = qn_over(f->units, f->workers);
+    const int64_t part = f->head = qn_over(f->units, f->workers);
+    f->form.gap = 0;
+    if (busiest_bank(m) == 1) {
+        return;
+    }
     int64_t each = part;
     uint8_t gap = 0;
-    f->head = part;
-    f->form.gap = 0;
     double least = element_cost(m);
-    const double plain = least;
     for (f->head = part + 1; f->head <= part + MOST_MORE; f->head++) {
         const double cost = element_cost(m);
         each = cost < least ? f->head : each;
         least = QN_MIN(least, cost);
     }
-    for (f->head = part, f->form.gap = LEAST_GAP; f->form.gap <= MOST_GAP && plain > MANY_BANKS;
-         f->form.gap++) {
+    f->head = part;
+    for (f->form.gap = LEAST_GAP; f->form.gap <= MOST_GAP; f->form.gap++) {
         const double cost = has_room(m) ? element_cost(m) : INFINITY;
         each = cost < least ? part : each;
         gap = cost < least ? f->form.gap : gap;

@@ -74,7 +74,8 @@ static size_t choose_anchor(const qn_fold_making *m)
     return best;
 }
 
-bool qn_fold_row_access(const qn_fold_making *m)
+/* How each operand is reached, and the anchor. False: some cannot be. */
+static bool choose_access(const qn_fold_making *m)
 {
     qn_fold_form *f = &m->fold->form;
     for (size_t k = 0; k < m->count; k++) {
@@ -189,17 +190,20 @@ static bool pays(const qn_fold_making *m, uint32_t value_size, bool ragged)
     return vectors && alike && inputs == 1 && value_size <= WIDE_VALUE;
 }
 
-void qn_fold_take_runs(const qn_fold_making *m, uint32_t value_size)
+void qn_fold_take_rows(const qn_fold_making *m, uint32_t value_size)
 {
     qn_fold *f = m->fold;
-    if (!f->form.split || f->form.held || f->form.columns || f->form.staged ||
-        f->form.reduced != 1 || value_size == 0 || m->rules->positions || !m->rules->repeats) {
+    if (!f->form.split || f->form.columns || f->form.staged || f->form.reduced != 1 ||
+        value_size == 0 || m->rules->positions || !m->rules->repeats) {
         return;
     }
     const qn_fold_form before = f->form;
     f->form.ragged = f->form.again = 0;
-    if (!qn_fold_row_access(m) || !pays(m, value_size, before.ragged) ||
-        !choose_run(m, value_size)) {
+    const bool reached = choose_access(m);
+    if (reached && qn_fold_hold(m, value_size)) {
+        return;
+    }
+    if (!reached || !pays(m, value_size, before.ragged) || !choose_run(m, value_size)) {
         f->form = before;
         return;
     }

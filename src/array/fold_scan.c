@@ -178,8 +178,7 @@ void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand
     qn_fold_stage(&m, value_size);
     qn_fold_take_packed(&m, value_size);
     qn_fold_take_descents(&m);
-    qn_fold_take_held(&m, value_size);
-    qn_fold_take_runs(&m, value_size);
+    qn_fold_take_rows(&m, value_size);
     fold->form.wide = qn_fold_needs_wide(&m);
 }
 

@@ -62,7 +62,7 @@ static inline bool qn_soft_captures(quern_device *device)
     return atomic_load_explicit(&soft_of(device)->capturing, memory_order_relaxed) != 0;
 }
 
-/** Facts of the device with `threads` threads (0: all cores). */
+/** Facts of the device with these options. */
 void qn_soft_describe(const soft_options *options, quern_device_info *info);
 /** Bytes of shared memory that a block may have. */
 static inline uint32_t qn_soft_shared(const soft_options *options)

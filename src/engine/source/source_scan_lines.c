@@ -21,10 +21,9 @@ static bool waits(const qn_call *call, uint32_t k)
     return !call->operands[k].output || call->fold.form.back != QN_LINES_DIRECT;
 }
 
-/* The operand whose room is operand `k`'s: its own, or that of the first input. */
 static uint32_t home(const qn_call *call, uint32_t k)
 {
-    return k == call->input_operands && call->fold.form.back == QN_LINES_SHARED ? 0 : k;
+    return (uint32_t)qn_fold_lines_home(&call->fold.form, call->input_operands, k);
 }
 
 void qn_source_lines_shared(qn_text *out, const qn_call *call)
@@ -32,8 +31,8 @@ void qn_source_lines_shared(qn_text *out, const qn_call *call)
     const qn_fold_form *f = &call->fold.form;
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (waits(call, k) && home(call, k) == k) {
-            qn_text_printf(out, "    __shared__ alignas(128) char _quern_room%u[%u];\n", k,
-                           qn_fold_lines_room(f, call->operands[k].item_size));
+            qn_text_printf(out, "    __shared__ alignas(%d) char _quern_room%u[%u];\n",
+                           QN_PHASE_BYTES, k, qn_fold_lines_room(f, call->operands[k].item_size));
         }
     }
 }

@@ -44,10 +44,9 @@ static void piece_hole(qn_text *out, const qn_call *call)
     }
 }
 
-/* The operand whose room is operand `k`'s: its own, or that of the first input. */
 static uint32_t home(const qn_call *call, uint32_t k)
 {
-    return k == call->input_operands && call->fold.form.back == QN_LINES_SHARED ? 0 : k;
+    return (uint32_t)qn_fold_lines_home(&call->fold.form, call->input_operands, k);
 }
 
 static void shared_hole(qn_text *out, const qn_call *call)
@@ -56,9 +55,10 @@ static void shared_hole(qn_text *out, const qn_call *call)
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (home(call, k) == k) {
             qn_text_printf(out,
-                           "        __shared__ alignas(128) char _quern_room%u[%u];\n"
+                           "        __shared__ alignas(%d) char _quern_room%u[%u];\n"
                            "        const int _quern_phase%u = quern::phase(_quern_place%u);\n",
-                           k, qn_fold_packed_room(f, call->operands[k].item_size), k, k);
+                           QN_PHASE_BYTES, k, qn_fold_packed_room(f, call->operands[k].item_size),
+                           k, k);
         }
     }
 }

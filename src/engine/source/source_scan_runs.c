@@ -51,11 +51,11 @@ static void room_hole(qn_text *out, const qn_call *call)
                        call->operands[k].item_size, elements_of(call, k), k);
         if (lots[k] == k) {
             qn_text_printf(out,
-                           "    __shared__ alignas(128) uint4 _quern_room%u[8 * "
+                           "    __shared__ alignas(%d) uint4 _quern_room%u[8 * "
                            "_quern_lot_type%u::bytes / 16];\n"
                            "    char *const _quern_lot%u = (char *)_quern_room%u + _quern_warp * "
                            "_quern_lot_type%u::bytes;\n",
-                           k, k, k, k, k);
+                           QN_PHASE_BYTES, k, k, k, k, k);
         } else {
             qn_text_printf(out, "    char *const _quern_lot%u = _quern_lot%u;\n", k, lots[k]);
         }

@@ -11,7 +11,7 @@
 #include "numbered.h"
 #include <stdio.h>
 
-enum { DRAWN = 21, MOST = 1 << 16, SOFT_PROCESSORS = 2, GPU_PROCESSORS = 132 };
+enum { DRAWN = 21, MOST = 1 << 16 };
 
 /* Blocks of lines that are enough for each processor to have several. */
 static int64_t many_blocks;
@@ -20,12 +20,13 @@ static int64_t many_blocks;
 static void open_columns(void)
 {
     const char *device = getenv("QUERN_DEVICE");
-    const bool gpu = device && strncmp(device, "cuda", 4) == 0;
-    if (!gpu) {
+    if (!device || strncmp(device, "cuda", 4) != 0) {
         setenv("QUERN_DEVICE", "soft:2", 1);
     }
-    many_blocks = 4 * (gpu ? GPU_PROCESSORS : SOFT_PROCESSORS);
     whole_open();
+    quern_device_info info = QUERN_DEVICE_INFO_INIT;
+    OK(quern_device_get_info(&info, engine));
+    many_blocks = 4 * (int64_t)info.processors;
 }
 
 TestSuite(columns, .init = open_columns, .fini = whole_close);
