@@ -142,3 +142,14 @@ int qn_fold_bank_conflicts(const int64_t places[QN_FOLD_WARP])
     }
     return most;
 }
+
+uint32_t qn_fold_row_narrowest(const qn_fold_making *m, size_t first)
+{
+    uint32_t least = QN_ACCESS_BYTES;
+    for (size_t k = first; k < m->count; k++) {
+        if (m->fold->form.access[k] != QN_ACCESS_BROADCAST) {
+            least = QN_MIN(least, m->operands[k].item_size);
+        }
+    }
+    return least;
+}

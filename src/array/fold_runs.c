@@ -116,17 +116,6 @@ static uint32_t block_room(const qn_fold_making *m, uint32_t value_size)
     return room;
 }
 
-uint32_t qn_fold_row_narrowest(const qn_fold_making *m, size_t first)
-{
-    uint32_t least = QN_ACCESS_BYTES;
-    for (size_t k = first; k < m->count; k++) {
-        if (m->fold->form.access[k] != QN_ACCESS_BROADCAST) {
-            least = QN_MIN(least, m->operands[k].item_size);
-        }
-    }
-    return least;
-}
-
 /* Elements of a run, as many as a block has room for, and how many at once. False: there is no room
  * for whole words of the narrowest. */
 static bool choose_run(const qn_fold_making *m, uint32_t value_size)
