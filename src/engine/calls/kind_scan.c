@@ -9,7 +9,8 @@
 #include "engine/source/source_folds.h"
 #include <string.h>
 
-#define GROUP 32 /* tiles of a group, as in quern::board */
+#define GROUP      32 /* tiles of a group, as in quern::board */
+#define LINE_WORDS 16 /* of 8 bytes: the values of a group begin a line of memory */
 
 /* ---- defining ------------------------------------------------------------------------------- */
 
@@ -83,8 +84,10 @@ static size_t board_bytes(const qn_fold *f, uint32_t size)
                                       : 1;
     size_t groups = (size_t)f->groups * (size_t)((f->splits + GROUP - 1) / GROUP);
     size_t tiles = (size_t)(f->groups * f->splits);
-    size_t all = f->form.strips ? (size_t)qn_fold_strips_values(f) : (tiles + groups) * values;
-    size_t bytes = 16 + all * words * 8;
+    size_t line = (values * words + LINE_WORDS - 1) / LINE_WORDS * LINE_WORDS;
+    size_t all = f->form.strips ? (size_t)qn_fold_strips_values(f) * words
+                                : tiles * values * words + groups * line;
+    size_t bytes = 16 + all * 8;
     size_t power = 2 * QN_FOLD_COUNTER_BYTES;
     while (power < bytes) {
         power *= 2;
