@@ -47,17 +47,20 @@ __device__ __forceinline__ void store_word(void *to, uint4 v)
                  "r"(v.w));
 }
 
-// Begin to bring a word to shared memory, without passing through registers where the GPU can
-// (compute capability 8.0 and later).
-__device__ __forceinline__ void bring_word(void *to, const void *from)
+// Begin to bring a word of 4, 8 or 16 bytes to shared memory, without passing through registers where
+// the GPU can (compute capability 8.0 and later).
+template <int B_ = 16> __device__ __forceinline__ void bring_word(void *to, const void *from)
 {
 #if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
-                     (unsigned)__cvta_generic_to_shared(to)),
-                 "l"(from)
-                 : "memory");
+    const unsigned room = (unsigned)__cvta_generic_to_shared(to);
+    if constexpr (B_ == 16) {
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(room), "l"(from) : "memory");
+    } else {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(room), "l"(from), "n"(B_)
+                     : "memory");
+    }
 #else
-    *(uint4 *)to = *(const uint4 *)from;
+    *(typename word<B_>::type *)to = *(const typename word<B_>::type *)from;
 #endif
 }
 // Wait for all words that this thread has begun to bring.

@@ -5,23 +5,7 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
 {
 #include "scan_texts.inc"
 #include "strips_tile.inc"
-    // A thread without a strip repeats the last.
-    const int _quern_strip = min(_quern_row, _quern_strips - 1);
-    [[maybe_unused]] _quern_index _quern_output =
-        (_quern_index)_quern_group * _quern_beside + _quern_side;
-    const bool _quern_own = _quern_row < _quern_strips;
-    const bool _quern_live = _quern_own && _quern_output < _quern_walk.outputs;
-    _quern_output = min(_quern_output, _quern_walk.outputs - 1);
-    // where a unit begins along the dimension of its lanes
-    [[maybe_unused]] _quern_index _quern_element = 0;
-HOLE_kept
-
-    // Units past the end repeat the last one. Their sums are those of the last tile, and unused.
-    const _quern_index _quern_last = _quern_walk.units - 1;
-    const _quern_index _quern_from =
-        ((_quern_index)_quern_place * _quern_strips + _quern_strip) * _quern_steps;
-    const int _quern_room = (int)min(max(_quern_last - _quern_from, (_quern_index)0),
-                                     (_quern_index)_quern_steps);
+#include "strips_own.inc"
 HOLE_begin
 HOLE_registers
 #pragma unroll

@@ -75,8 +75,8 @@ typedef struct qn_fold_form {
     uint8_t gap; /**< packed: a word is left out after 1 << gap bytes of shared memory; 0: none */
     uint8_t pieces; /**< packed: 1: columns come in pieces of `units` elements */
     uint8_t runs;   /**< scan, rows in tiles: a lane takes so many elements that lie on; else 0 */
-    uint8_t held;   /**< scan, rows in tiles: a block holds its tile, and so many of the `steps` of
-                       a thread in shared memory; else 0 */
+    uint8_t held;   /**< scan, rows in tiles, strips: a block holds its tile, and so many of the
+                       `steps` of a thread in shared memory; else 0 */
     uint8_t anchor; /**< runs, held: the operand for which words are aligned; past the last: none */
     uint8_t whole;  /**< reduction: a thread takes `lanes` outputs by columns, and of each all
                          elements, so many; 0: it does not */
@@ -410,6 +410,10 @@ uint32_t qn_fold_packed_room(const qn_fold_form *form, uint32_t item_size);
 
 /** Have the tiles of planned columns go in strips, where that can be. */
 void qn_fold_take_strips(const qn_fold_making *m, uint32_t value_size);
+/** Have a block hold such tiles in shared memory and registers, where all inputs come in words. */
+void qn_fold_hold_columns(const qn_fold_making *m, uint32_t value_size);
+/** Units of a thread that are taken at once. */
+enum { QN_STRIPS_BATCH = 4 };
 /** The same of whole lines; false: they do not lie so, and nothing that was decided has changed. */
 bool qn_fold_take_lines(const qn_fold_making *m, uint32_t value_size);
 /** Of a line of the cache: runs of memory lie in shared memory as far behind its beginning. */

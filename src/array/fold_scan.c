@@ -179,6 +179,7 @@ void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand
     qn_fold_take_packed(&m, value_size);
     qn_fold_take_descents(&m);
     qn_fold_take_rows(&m, value_size);
+    qn_fold_hold_columns(&m, value_size);
     fold->form.wide = qn_fold_needs_wide(&m);
 }
 
@@ -188,7 +189,7 @@ void qn_fold_print_scan(qn_text *out, const qn_fold *f, size_t operand_count)
                    f->outputs == 1 ? "" : "s", (long long)f->length, f->length == 1 ? "" : "s");
     if (f->form.runs) {
         qn_fold_print_runs(out, f);
-    } else if (f->form.held) {
+    } else if (f->form.held && !f->form.strips) {
         qn_fold_print_held(out, f);
     } else if (f->form.staged) {
         static const char *const along[] = {"rows", "columns"};
@@ -214,7 +215,9 @@ void qn_fold_print_scan(qn_text *out, const qn_fold *f, size_t operand_count)
             out, "by columns in strips of %lld, %d element%s at once, %u thread%s side by side%s",
             f->form.lines ? (long long)f->chunk : (long long)f->form.steps, f->form.lanes,
             f->form.lanes == 1 ? "" : "s", f->workers, f->workers == 1 ? "" : "s",
-            f->form.lines ? ", whole lines in shared memory" : "");
+            f->form.lines  ? ", whole lines in shared memory"
+            : f->form.held ? ", held"
+                           : "");
     } else {
         qn_text_printf(out, "by %s, %d element%s at once, %d time%s, %u lane%s of %s a scan",
                        f->form.columns ? "columns" : "rows", f->form.lanes,
@@ -222,7 +225,7 @@ void qn_fold_print_scan(qn_text *out, const qn_fold *f, size_t operand_count)
                        f->workers, f->workers == 1 ? "" : "s",
                        f->form.block ? "each warp" : "one warp");
     }
-    if (f->form.split && !f->form.runs && !f->form.held) {
+    if (f->form.split && !f->form.runs && (!f->form.held || f->form.strips)) {
         qn_text_printf(out, ", %lld tiles", (long long)f->splits);
     }
     qn_text_printf(out, ", %d-bit index", f->form.wide ? 64 : 32);

@@ -2,9 +2,10 @@
  *
  * fold_strips: scans along columns that are split into tiles, in strips: a thread has positions of
  * its columns that follow each other, all of which it reads at once, and goes down them twice in
- * its registers. In: the plan of a scan whose columns are split into tiles. Out: the same plan, or
- * one in strips. The thing to know: the sums of tiles are folded by all threads of a block at once
- * (templates/strips.cuh), so a tile may have many columns side by side and few positions.
+ * its registers, or in shared memory and registers. In: the plan of a scan whose columns are split
+ * into tiles. Out: the same plan, or one in strips. The thing to know: the sums of tiles are folded
+ * by all threads of a block at once (templates/strips.cuh), so a tile may have many columns side by
+ * side and few positions.
  */
 #include "array/fold.h"
 
@@ -25,6 +26,16 @@
 #define MOST_VALUE    16 /* bytes */
 #define WORD          4
 
+/* Of tiles that blocks hold. */
+#define PARKED_BYTES 256  /* of a thread in shared memory: three blocks fit */
+#define OWNED_BYTES  64   /* and in registers */
+#define OTHER_BYTES  1024 /* of shared memory: what a block has besides, and CUDA's own */
+#define SIDE_BYTES   256  /* of columns side by side: on an H200 256 outdo 64 and 1024 */
+#define NARROW_BYTES 64   /* of a row; narrower ones, or of half words, go by lines */
+#define MANY_STRIPS  8    /* of a block that goes by lines */
+#define SECTOR_BYTES 32
+#define HALF_WORD    8
+
 /* Instructions, as the generated code has them. */
 #define UNIT_COST    8   /* a unit: its place, its access */
 #define ELEMENT_COST 6   /* an element of a unit */
@@ -43,10 +54,10 @@ static int64_t packs_beside(const qn_fold *f, uint32_t bytes)
 }
 
 /* Threads side by side: as many as columns lie side by side, or an even part of them, so that few
- * threads of a block have none. */
-static int64_t choose_beside(int64_t packs, uint32_t bytes, uint32_t lanes)
+ * threads of a block have none; no more than `widest`. */
+static int64_t choose_beside(int64_t packs, uint32_t bytes, uint32_t lanes, int64_t widest)
 {
-    int64_t parts = qn_over(packs, QN_MIN(MOST_BESIDE, QN_FOLD_BLOCK / lanes)), best = 0;
+    int64_t parts = qn_over(packs, QN_MIN(widest, QN_FOLD_BLOCK / lanes)), best = 0;
     double most = 0;
     for (int n = 0; n < TRIES; n++, parts++) {
         const int64_t beside = qn_over(packs, parts);
@@ -116,6 +127,29 @@ static bool tiles_do(const qn_fold_making *m, uint32_t value_size)
     return whole && value_size <= WORD;
 }
 
+static void set_steps(qn_fold *f, uint32_t steps)
+{
+    f->form.steps = (uint8_t)steps;
+    f->chunk = QN_FOLD_BLOCK / f->workers * steps;
+    f->splits = qn_over(f->length, f->chunk);
+}
+
+/* Tiles of strips of `steps` positions, of which a thread reads `bytes` each. */
+static void put_strips(const qn_fold_making *m, uint32_t bytes, int64_t widest, uint32_t steps)
+{
+    qn_fold *f = m->fold;
+    const int64_t beside =
+        choose_beside(packs_beside(f, bytes), bytes, f->form.lanes, QN_MIN(widest, MOST_BESIDE));
+    f->groups = qn_over(f->outputs / f->form.lanes, beside);
+    f->workers = (uint32_t)beside;
+    set_steps(f, steps);
+}
+
+static bool has_few_tiles(const qn_fold_making *m)
+{
+    return m->fold->groups * m->fold->splits < (int64_t)m->rules->processors * TILES;
+}
+
 void qn_fold_take_strips(const qn_fold_making *m, uint32_t value_size)
 {
     qn_fold *f = m->fold;
@@ -129,19 +163,104 @@ void qn_fold_take_strips(const qn_fold_making *m, uint32_t value_size)
         return;
     }
     const uint32_t bytes = QN_MAX(1, qn_fold_unit_bytes(&f->form, m->operands, m->inputs));
-    const int64_t packs = f->outputs / f->form.lanes;
-    const int64_t beside = choose_beside(packs_beside(f, bytes), bytes, f->form.lanes);
-    const int64_t strips = QN_FOLD_BLOCK / beside, least = (int64_t)m->rules->processors * TILES;
-    uint32_t steps = choose_steps(m);
-    f->groups = qn_over(packs, beside);
-    while (steps > LEAST_STEPS && f->groups * qn_over(f->length, strips * steps) < least) {
+    put_strips(m, bytes, MOST_BESIDE, choose_steps(m));
+    uint32_t steps = f->form.steps;
+    while (steps > LEAST_STEPS && has_few_tiles(m)) {
         steps /= 2;
+        set_steps(f, steps);
     }
-    f->splits = qn_over(f->length, strips * steps);
-    f->chunk = strips * steps;
-    f->workers = (uint32_t)beside;
-    f->form.steps = (uint8_t)steps;
     choose_bunches(f);
+}
+
+/* ---- held ----------------------------------------------------------------------------------- */
+
+/* True when an operand's columns begin, in each position, where something of `bytes` does. */
+static bool lies_on(const qn_fold *f, size_t k, uint32_t bytes)
+{
+    return qn_fold_begins_aligned(f, k, bytes) &&
+           qn_magnitude(f->stride[k][f->form.kept]) % bytes == 0;
+}
+
+/* Bytes that a thread holds of a position; 0: an input does not come in aligned words, of `least`
+ * bytes at least. */
+static uint32_t bytes_held(const qn_fold_making *m, uint32_t least)
+{
+    const qn_fold *f = m->fold;
+    uint32_t all = 0;
+    for (size_t k = 0; k < m->inputs; k++) {
+        const uint32_t bytes = f->form.lanes * m->operands[k].item_size;
+        const bool one = f->form.lanes == 1 && f->form.access[k] == QN_ACCESS_CONTIGUOUS;
+        const uint32_t word = QN_MIN(bytes, QN_ACCESS_BYTES);
+        if ((f->form.access[k] != QN_ACCESS_VECTOR && !one) || word < least || bytes % word != 0 ||
+            !lies_on(f, k, word)) {
+            return 0;
+        }
+        all += bytes;
+    }
+    return all;
+}
+
+/* So many units, or whole batches of fewer. */
+static uint32_t in_batches(uint32_t units)
+{
+    return units / QN_STRIPS_BATCH * QN_STRIPS_BATCH;
+}
+
+/* Plan the tiles; false: operands do not lie so, or there is no room. Where columns do not begin
+ * with a sector, those at the edges of blocks are read and written in part, which whole lines are
+ * not: only if a block has few strips of these do words do better. */
+static bool plan_held(const qn_fold_making *m, uint32_t value_size)
+{
+    qn_fold *f = m->fold;
+    const bool lines = f->form.lines, many = lines && QN_FOLD_BLOCK / f->workers >= MANY_STRIPS;
+    f->form.lines = f->form.back = f->form.again = 0;
+    narrow_lanes(m, value_size);
+    bool sectors = true;
+    for (size_t k = 0; k < m->count; k++) {
+        sectors &= lies_on(f, k, SECTOR_BYTES);
+    }
+    const uint32_t least = f->form.lanes > 1 && (sectors || !lines) ? HALF_WORD : QN_ACCESS_BYTES;
+    const uint32_t bytes = sectors || !many ? bytes_held(m, least) : 0;
+    const uint32_t others = OTHER_BYTES + QN_FOLD_BLOCK * (f->form.lanes + 2u) * value_size;
+    const uint32_t each = m->rules->shared / QN_HELD_BLOCKS;
+    if (bytes == 0 || each <= others) {
+        return false;
+    }
+    uint32_t held = in_batches(QN_MIN(PARKED_BYTES, (each - others) / QN_FOLD_BLOCK) / bytes);
+    const uint32_t owned = in_batches(OWNED_BYTES / bytes);
+    if (held * bytes < PARKED_BYTES / 2 || f->extent[f->form.kept - 1] / f->form.lanes * bytes <
+                                               (bytes < QN_ACCESS_BYTES ? 2 : 1) * NARROW_BYTES) {
+        return false;
+    }
+    put_strips(m, bytes, QN_MAX(1, SIDE_BYTES / bytes), held + owned);
+    if (sectors) { /* of which blocks take whole ones */
+        const uint32_t each_of = QN_MAX(1, SECTOR_BYTES / bytes);
+        f->workers = (uint32_t)qn_over(f->workers, each_of) * each_of;
+        f->groups = qn_over(f->outputs / f->form.lanes, f->workers);
+        set_steps(f, held + owned);
+    }
+    while (held > QN_STRIPS_BATCH && has_few_tiles(m)) {
+        held = in_batches(held / 2);
+        set_steps(f, held + owned);
+    }
+    f->form.held = (uint8_t)held;
+    f->shared = held * bytes * QN_FOLD_BLOCK;
+    choose_bunches(f);
+    return true;
+}
+
+void qn_fold_hold_columns(const qn_fold_making *m, uint32_t value_size)
+{
+    qn_fold *f = m->fold;
+    if (!f->form.columns || !f->form.split || f->form.staged || f->form.reduced != 1 ||
+        value_size == 0 || value_size > MOST_VALUE || !m->rules->in_turns) {
+        return;
+    }
+    qn_fold_decided before;
+    memcpy(before.bytes, f, sizeof before.bytes);
+    if (!plan_held(m, value_size)) {
+        memcpy(f, before.bytes, sizeof before.bytes);
+    }
 }
 
 double qn_fold_strips_cost(const qn_fold *f)

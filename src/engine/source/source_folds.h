@@ -236,6 +236,12 @@ void qn_source_strips_renew(qn_text *out, const qn_call *call);
 void qn_source_strips_unit(qn_text *out, const qn_call *call, int levels, uint32_t first,
                            uint32_t end);
 
+/** Held: what a thread holds of each input; how one of its units comes in, to shared memory
+ * ("bring") or to registers ("load"); a batch of them as elements. */
+void qn_source_strips_room(qn_text *out, const qn_call *call);
+void qn_source_strips_words(qn_text *out, const qn_call *call, const char *function);
+void qn_source_strips_taken(qn_text *out, const qn_call *call);
+
 /* ---- source_scan_lines.c: strips in shared memory ------------------------------------------- */
 
 /** Room in shared memory for the lines of a tile. */

@@ -110,3 +110,50 @@ void qn_source_strips_renew(qn_text *out, const qn_call *call)
         }
     }
 }
+
+/* ---- held ----------------------------------------------------------------------------------- */
+
+/* What holds an element: of truth values, bytes. */
+static const char *type_of(const qn_call *call, uint32_t k)
+{
+    return qn_source_is_bool(call, k) ? "unsigned char"
+                                      : qn_source_type(call, call->operand_parameter[k]);
+}
+
+void qn_source_strips_room(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    uint32_t at = 0;
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        const uint32_t bytes = f->lanes * call->operands[k].item_size;
+        qn_text_printf(out,
+                       "    quern::stock<%u, _quern_parked, _quern_steps - _quern_parked, %d> "
+                       "_quern_stock%u((char *)_quern_words + %u);\n",
+                       bytes, QN_FOLD_BLOCK, k, at);
+        at += bytes * f->held * QN_FOLD_BLOCK;
+    }
+}
+
+void qn_source_strips_words(qn_text *out, const qn_call *call, const char *function)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        qn_text_printf(out,
+                       "        _quern_stock%u.%s(_quern_step, _quern_begin%u + (long long)"
+                       "min(_quern_step, _quern_room) * _quern_walk.stride[%u][%d]);\n",
+                       k, function, k, k, call->fold.form.kept);
+    }
+}
+
+void qn_source_strips_taken(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        qn_text_printf(out, f->lanes > 1 ? "        quern::pack<%s, %d> " : "        %s ",
+                       type_of(call, k), f->lanes);
+        qn_text_printf(out,
+                       "_quern_register%u[_quern_batch];\n"
+                       "        _quern_stock%u.take(_quern_registers, _quern_at, "
+                       "_quern_register%u);\n",
+                       k, k, k);
+    }
+}
