@@ -36,6 +36,23 @@ template <int S_, int E_> struct lot {
         }
     }
 
+    // The same of bytes `low` ... `high` - 1 of the warp's alone: what no word has comes by elements.
+    __device__ __forceinline__ static void bring_part(char *to, const char *from, int low, int high)
+    {
+        typedef typename word<S_>::type type;
+#pragma unroll 1
+        for (int at = anew((int)threadIdx.x % 32) * 16; at < 32 * own; at += 512) {
+            if (at >= low && at + 16 <= high) {
+                bring_word(to + place(at), from + at);
+                continue;
+            }
+#pragma unroll 1
+            for (int k = max(at, low); k < min(at + 16, high); k += S_) {
+                *(type *)(to + place(k)) = *(const type *)(from + k);
+            }
+        }
+    }
+
     // The elements `low` ... `high` - 1 of the warp one by one, neighbours by neighbours, of which a
     // lane has T_ under way.
     template <int T_, typename F_>
@@ -95,6 +112,18 @@ template <int S_, int E_> struct lot {
             const int at = 512 * k + threadIdx.x % 32 * 16;
             const uint4 word = *(const uint4 *)(from + place(at));
             store_word(to + (apart == own ? at : at / own * apart + at % own), word);
+        }
+    }
+    // The same of words between bytes `low` and `high` of memory alone.
+    __device__ __forceinline__ static void give_part(const char *from, char *to, int apart, int low,
+                                                     int high)
+    {
+#pragma unroll 1
+        for (int at = anew((int)threadIdx.x % 32) * 16; at < 32 * own; at += 512) {
+            const int there = apart == own ? at : at / own * apart + at % own;
+            if (there >= low && there < high) {
+                store_word(to + there, *(const uint4 *)(from + place(at)));
+            }
         }
     }
     // The word that lies at byte `at` of the warp's, which may be off the alignment by `off` bytes.

@@ -31,39 +31,51 @@ HOLE_same
               _quern_to_lane = (_quern_high + _quern_run - 1) / _quern_run;
     if (_quern_whole) {
 HOLE_bring
+    } else {
+HOLE_bring_part
     }
 HOLE_put_each
 HOLE_await
     __syncwarp();
+    // Units that the row has in part go element by element.
+    const auto _quern_inside = [&](int _quern_on) {
+        return _quern_whole ||
+               (_quern_on >= _quern_lead && _quern_on + _quern_lanes <= _quern_end);
+    };
     _quern_slot _quern_sums[1];
     _quern_slot &_quern_sum = _quern_sums[0];
-    if (_quern_whole) {
+    bool _quern_summed = false;
 #pragma unroll 1
-        for (int _quern_on = 0; _quern_on < _quern_run; _quern_on += _quern_lanes) {
+    for (int _quern_on = 0; _quern_on < _quern_run; _quern_on += _quern_lanes) {
+        if (_quern_inside(_quern_on)) {
 HOLE_run
 #pragma unroll
             for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
 HOLE_take
                 const _type_reduce _quern_mapped = _quern_map(HOLE_arguments);
-                if (_quern_lane == 0 && _quern_on == 0) {
+                if (_quern_lane == 0 && !_quern_summed) {
                     _quern_sum.value = _quern_mapped;
                 } else {
                     _quern_sum.value = _quern_scan(_quern_sum.value, _quern_mapped);
                 }
             }
+            _quern_summed = true;
+            continue;
         }
-    } else {
+        const int _quern_unit = _quern_on;
 #pragma unroll 1
-        for (int _quern_on = _quern_lead; _quern_on < _quern_end; _quern_on++) {
+        for (int _quern_on = max(_quern_unit, _quern_lead);
+             _quern_on < min(_quern_unit + _quern_lanes, _quern_end); _quern_on++) {
             constexpr int _quern_lanes = 1, _quern_lane = 0;
 HOLE_run
 HOLE_take
             const _type_reduce _quern_mapped = _quern_map(HOLE_arguments);
-            if (_quern_on == _quern_lead) {
+            if (!_quern_summed) {
                 _quern_sum.value = _quern_mapped;
             } else {
                 _quern_sum.value = _quern_scan(_quern_sum.value, _quern_mapped);
             }
+            _quern_summed = true;
         }
     }
     quern::scan_lanes(_quern_sums, _quern_from_lane, _quern_to_lane, _quern_scan);
@@ -80,12 +92,15 @@ HOLE_take
     if (_quern_mine > _quern_from_lane) {
         _quern_front.append(_quern_before, _quern_scan);
     }
-    if (_quern_whole) {
+    // Those in part, or all of a warp whose results do not go back in words, go to memory one by one.
+    const int _quern_kept_low = (_quern_low + _quern_lanes - 1) / _quern_lanes * _quern_lanes,
+              _quern_kept_high = _quern_high / _quern_lanes * _quern_lanes;
 #pragma unroll 1
-        for (int _quern_from = 0; _quern_from < _quern_run; _quern_from += _quern_piece) {
+    for (int _quern_from = 0; _quern_from < _quern_run; _quern_from += _quern_piece) {
 #pragma unroll 1
-            for (int _quern_on = _quern_from; _quern_on < _quern_from + _quern_piece;
-                 _quern_on += _quern_lanes) {
+        for (int _quern_on = _quern_from; _quern_on < _quern_from + _quern_piece;
+             _quern_on += _quern_lanes) {
+            if (_quern_whole || (_quern_words && _quern_inside(_quern_on))) {
 HOLE_run
 HOLE_results
 #pragma unroll
@@ -96,22 +111,24 @@ HOLE_take
 HOLE_give
                 }
 HOLE_keep
+                continue;
             }
-            __syncwarp();
-HOLE_store
-            if (_quern_piece < _quern_run) {
-                __syncwarp();
-            }
-        }
-    } else {
+            const int _quern_unit = _quern_on;
 #pragma unroll 1
-        for (int _quern_on = _quern_lead; _quern_on < _quern_end; _quern_on++) {
-            constexpr int _quern_lanes = 1, _quern_lane = 0;
+            for (int _quern_on = max(_quern_unit, _quern_lead);
+                 _quern_on < min(_quern_unit + _quern_lanes, _quern_end); _quern_on++) {
+                constexpr int _quern_lanes = 1, _quern_lane = 0;
 HOLE_run
 HOLE_take
-            const _quern_slot _quern_value = quern::next_value<_quern_exclusive>(
-                _quern_front, _quern_map(HOLE_arguments), _quern_scan);
+                const _quern_slot _quern_value = quern::next_value<_quern_exclusive>(
+                    _quern_front, _quern_map(HOLE_arguments), _quern_scan);
 HOLE_give_one
+            }
+        }
+        __syncwarp();
+HOLE_store
+        if (_quern_piece < _quern_run) {
+            __syncwarp();
         }
     }
 }

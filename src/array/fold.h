@@ -369,9 +369,9 @@ void qn_fold_print_runs(qn_text *out, const qn_fold *fold);
 /** Bytes of the narrowest element of operands `first` ... that is not repeated. */
 uint32_t qn_fold_row_narrowest(const qn_fold_making *m, size_t first);
 
-/** The first half of qn_fold_take_rows, whose operands' access is chosen. False: it does not pay,
- * and nothing has changed. */
-bool qn_fold_hold(const qn_fold_making *m, uint32_t value_size);
+/** A part of qn_fold_take_rows, whose operands' access is chosen: hold tiles where each block of a
+ * full GPU gets so many. False: they do not lie so, and nothing has changed. */
+bool qn_fold_hold(const qn_fold_making *m, uint32_t value_size, int waves);
 void qn_fold_print_held(qn_text *out, const qn_fold *fold);
 /** Blocks of such a scan that a processor should hold; rounds that a warp takes at once. */
 enum { QN_HELD_BLOCKS = 3, QN_HELD_BATCH = 3 };

@@ -11,7 +11,6 @@
 #define OWNED_WORDS  9  /* and in registers */
 #define FEWER_OWNED  6  /* where the values of a unit take many, too */
 #define FEWEST_BYTES 2  /* of an element: narrower ones like runs, which take fewer instructions */
-#define LEAST_WAVES  4  /* full tiles for each block that a processor holds */
 #define OTHER_BYTES  1024 /* of shared memory: what a block has besides, and CUDA's own */
 
 /* Words of a unit of `lanes` elements that a thread holds: one of each input, so that the words of
@@ -52,7 +51,7 @@ static uint8_t in_batches(uint32_t units)
     return (uint8_t)(units / QN_HELD_BATCH * QN_HELD_BATCH);
 }
 
-bool qn_fold_hold(const qn_fold_making *m, uint32_t value_size)
+bool qn_fold_hold(const qn_fold_making *m, uint32_t value_size, int waves)
 {
     qn_fold *f = m->fold;
     const uint32_t item = qn_fold_row_narrowest(m, 0);
@@ -74,7 +73,7 @@ bool qn_fold_hold(const qn_fold_making *m, uint32_t value_size)
     const int64_t round = (int64_t)QN_FOLD_BLOCK * lanes;
     const int64_t full = (qn_over(f->length - (ragged ? lanes - 1 : 0), round) - 1) / steps;
     if (QN_HELD_BLOCKS * (shared + OTHER_BYTES) > m->rules->shared ||
-        f->outputs * full < (int64_t)m->rules->processors * QN_HELD_BLOCKS * LEAST_WAVES) {
+        f->outputs * full < (int64_t)m->rules->processors * QN_HELD_BLOCKS * waves) {
         return false;
     }
     f->form.lanes = (uint8_t)lanes;

@@ -10,7 +10,7 @@
 
 #define SHARED_BYTES (48 * 1024 - 64)
 #define MOST_LENGTH  128 /* lines of a strip */
-#define LEAST_LENGTH 8
+#define LEAST_LENGTH 4
 #define FLIGHT       4 /* lines of a thread at once: each repeats the code */
 #define TILES        8 /* for a processor at least: with fewer, some have nothing to do */
 #define SECTOR_BYTES 32

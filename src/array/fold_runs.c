@@ -14,6 +14,12 @@
 #define ROOM         (89 * 512) /* of a block: five to a processor of an H100 or H200 */
 #define WIDEST_APART 2          /* of an output's, where they do not lie side by side */
 #define WIDE_VALUE   8          /* bytes; wider values take more registers */
+#define FEW_TILES    16         /* of a row */
+
+/* Full tiles for each block that a processor holds at once: where runs would do, and where not. */
+#define HELD_WAVES     4
+#define FEW_HELD_WAVES 2
+#define FEW_ROWS       4 /* of which tiles wait for each other longest */
 
 uint32_t qn_fold_lot_bytes(uint32_t item_size, uint32_t elements)
 {
@@ -116,6 +122,12 @@ static uint32_t block_room(const qn_fold_making *m, uint32_t value_size)
     return room;
 }
 
+/* Elements in step with words of all operands. */
+static uint32_t step_of(const qn_fold_making *m)
+{
+    return QN_MAX(m->fold->form.lanes, QN_ACCESS_BYTES / qn_fold_row_narrowest(m, 0));
+}
+
 /* Elements of a run, as many as a block has room for, and how many at once. False: there is no room
  * for whole words of the narrowest. */
 static bool choose_run(const qn_fold_making *m, uint32_t value_size)
@@ -135,7 +147,7 @@ static bool choose_run(const qn_fold_making *m, uint32_t value_size)
     const uint32_t least = f->spread ? QN_ACCESS_BYTES / qn_fold_row_narrowest(m, m->inputs) : 1;
     f->lanes = (uint8_t)QN_MAX(QN_MIN(word, piece), least);
     f->steps = 1;
-    const uint32_t step = QN_MAX(f->lanes, word);
+    const uint32_t step = step_of(m);
     for (uint32_t run = MOST_RUN / step * step; run > 0; run -= step) {
         f->runs = (uint8_t)run;
         if (block_room(m, value_size) <= ROOM) {
@@ -143,6 +155,20 @@ static bool choose_run(const qn_fold_making *m, uint32_t value_size)
         }
     }
     return false;
+}
+
+/* The tiles of rows of `length`: where a row has few, shorter runs that fill the last one, too. */
+static void even_out(const qn_fold_making *m, int64_t length)
+{
+    qn_fold *f = m->fold;
+    const int64_t step = step_of(m);
+    f->splits = qn_over(length, (int64_t)QN_FOLD_BLOCK * f->form.runs);
+    if (f->splits <= FEW_TILES) {
+        const int64_t run = qn_over(length, f->splits * QN_FOLD_BLOCK);
+        f->form.runs = (uint8_t)(qn_over(run, step) * step);
+    }
+    f->chunk = (int64_t)QN_FOLD_BLOCK * f->form.runs;
+    f->splits = qn_over(length, f->chunk);
 }
 
 uint32_t qn_fold_run_blocks(uint32_t value_size)
@@ -189,11 +215,13 @@ void qn_fold_take_rows(const qn_fold_making *m, uint32_t value_size)
     const qn_fold_form before = f->form;
     f->form.ragged = f->form.again = 0;
     const bool reached = choose_access(m);
-    if (reached && qn_fold_hold(m, value_size)) {
+    if (reached && qn_fold_hold(m, value_size, HELD_WAVES)) {
         return;
     }
     if (!reached || !pays(m, value_size, before.ragged) || !choose_run(m, value_size)) {
-        f->form = before;
+        if (!reached || f->outputs > FEW_ROWS || !qn_fold_hold(m, value_size, FEW_HELD_WAVES)) {
+            f->form = before;
+        }
         return;
     }
     const size_t anchor = f->form.anchor;
@@ -201,13 +229,12 @@ void qn_fold_take_rows(const qn_fold_making *m, uint32_t value_size)
         anchor < m->count ? QN_ACCESS_BYTES / m->operands[anchor].item_size - 1 : 0;
     f->units = f->length;
     f->workers = QN_FOLD_WARP;
-    f->chunk = (int64_t)QN_FOLD_BLOCK * f->form.runs;
     f->groups = f->outputs;
-    f->splits = qn_over(f->length + lead, f->chunk);
+    even_out(m, f->length + lead);
 }
 
 void qn_fold_print_runs(qn_text *out, const qn_fold *f)
 {
-    qn_text_printf(out, "by rows, runs of %d elements a lane, %d at once, %lld tiles", f->form.runs,
-                   f->form.lanes, (long long)f->splits);
+    qn_text_printf(out, "by rows, runs of %d elements a lane, %d at once, %lld tile%s",
+                   f->form.runs, f->form.lanes, (long long)f->splits, f->splits == 1 ? "" : "s");
 }

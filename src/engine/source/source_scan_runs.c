@@ -26,6 +26,29 @@ static uint32_t elements_of(const qn_call *call, uint32_t k)
     return call->operands[k].output && f->spread ? f->lanes : f->runs;
 }
 
+static bool is_words(const qn_call *call, uint32_t k)
+{
+    return call->fold.form.access[k] == QN_ACCESS_VECTOR;
+}
+
+/* Results go in words where a lane's piece is whole ones. One that is less, of an output narrower
+ * than another, has gaps in memory behind it, but where the piece is the whole run. */
+static bool goes_in_words(const qn_call *call, uint32_t k)
+{
+    const uint32_t elements = elements_of(call, k);
+    return is_words(call, k) && (elements == call->fold.form.runs ||
+                                 elements * call->operands[k].item_size >= QN_ACCESS_BYTES);
+}
+
+static bool all_go_in_words(const qn_call *call)
+{
+    bool all = true;
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        all &= goes_in_words(call, k);
+    }
+    return all;
+}
+
 /* ---- the form ------------------------------------------------------------------------------- */
 
 static void form_hole(qn_text *out, const qn_call *call)
@@ -35,6 +58,7 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_number(out, "run", f->runs);
     qn_source_number(out, "lanes", f->lanes);
     qn_source_number(out, "piece", f->spread ? f->lanes : f->runs);
+    qn_source_flag(out, "words", all_go_in_words(call));
     qn_source_flag(out, "single", f->kept == 0);
     qn_source_flag(out, "exclusive", call->kernel->exclusive);
 }
@@ -77,11 +101,6 @@ void qn_source_row_skip(qn_text *out, const qn_call *call)
 
 /* ---- elements ------------------------------------------------------------------------------- */
 
-static bool is_words(const qn_call *call, uint32_t k)
-{
-    return call->fold.form.access[k] == QN_ACCESS_VECTOR;
-}
-
 void qn_source_row_same(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
@@ -92,14 +111,18 @@ void qn_source_row_same(qn_text *out, const qn_call *call)
     }
 }
 
-static void bring_hole(qn_text *out, const qn_call *call)
+/* The words of a warp whose elements the row has all, or of which it has a `part`. */
+static void bring_hole(qn_text *out, const qn_call *call, bool part)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
+        const uint32_t size = call->operands[k].item_size;
         if (is_words(call, k)) {
             qn_text_printf(out,
-                           "        _quern_lot_type%u::bring(_quern_lot%u, _quern_place%u + (long "
-                           "long)_quern_start * %u);\n",
-                           k, k, k, call->operands[k].item_size);
+                           "        _quern_lot_type%u::%s(_quern_lot%u, _quern_place%u + (long "
+                           "long)_quern_start * %u",
+                           k, part ? "bring_part" : "bring", k, k, size);
+            qn_text_printf(out, part ? ", _quern_low * %u, _quern_high * %u);\n" : ");\n", size,
+                           size);
         }
     }
 }
@@ -117,14 +140,11 @@ static void await_hole(qn_text *out, const qn_call *call)
 static void put_each_hole(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
-        if (!is_same(call, k)) {
-            /* Words come one by one at the ends of rows alone. */
-            const bool words = is_words(call, k);
-            qn_text_puts(out, words ? "    if (!_quern_whole)\n" : "");
+        if (!is_same(call, k) && !is_words(call, k)) {
             qn_text_printf(out,
-                           "    _quern_lot_type%u::put_each<%d>(_quern_lot%u, _quern_low, "
+                           "    _quern_lot_type%u::put_each<8>(_quern_lot%u, _quern_low, "
                            "_quern_high, [&](const int _quern_lane) { return (%s)",
-                           k, words ? 2 : 8, k, type_of(call, k));
+                           k, k, type_of(call, k));
             qn_source_fold_value(out, call, k, "_quern_start + _quern_lane");
             qn_text_puts(out, "    });\n");
         }
@@ -251,13 +271,26 @@ static void store_each(qn_text *out, const qn_call *call, uint32_t k)
                    type_of(call, k));
 }
 
-/* Results go in words where a lane's piece is whole ones. One that is less, of an output narrower
- * than another, has gaps in memory behind it, but where the piece is the whole run. */
-static bool goes_in_words(const qn_call *call, uint32_t k)
+/* Of a warp whose elements the row has in part, those that were kept. */
+static void give_words(qn_text *out, const qn_call *call, uint32_t k)
 {
-    const uint32_t elements = elements_of(call, k);
-    return is_words(call, k) && (elements == call->fold.form.runs ||
-                                 elements * call->operands[k].item_size >= QN_ACCESS_BYTES);
+    const uint32_t size = call->operands[k].item_size;
+    static const char *const functions[] = {"if (_quern_whole) {", "} else if (_quern_words) {"};
+    for (int part = 0; part < 2; part++) {
+        qn_text_printf(out,
+                       "            %s\n"
+                       "                _quern_lot_type%u::%s(_quern_lot%u, _quern_place%u + (long "
+                       "long)(_quern_start + _quern_from) * %u, _quern_run * %u",
+                       functions[part], k, part ? "give_part" : "give", k, k, size, size);
+        if (part) {
+            qn_text_printf(out,
+                           ", (_quern_kept_low - _quern_from) * %u, (_quern_kept_high - "
+                           "_quern_from) * %u",
+                           size, size);
+        }
+        qn_text_puts(out, ");\n");
+    }
+    qn_text_puts(out, "            }\n");
 }
 
 static void store_hole(qn_text *out, const qn_call *call)
@@ -266,21 +299,20 @@ static void store_hole(qn_text *out, const qn_call *call)
     for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
         const uint32_t size = call->operands[k].item_size;
         if (goes_in_words(call, k)) {
-            qn_text_printf(out,
-                           "                        _quern_lot_type%u::give(_quern_lot%u, "
-                           "_quern_place%u + (long long)(_quern_start + _quern_from) * %u, "
-                           "_quern_run * %u);\n",
-                           k, k, k, size, size);
-        } else if (size <= 2 && !f->spread && f->access[k] != QN_ACCESS_STRIDED) {
+            give_words(out, call, k);
+            continue;
+        }
+        qn_text_puts(out, "            if (_quern_whole) {\n");
+        if (size <= 2 && !f->spread && f->access[k] != QN_ACCESS_STRIDED) {
             const bool back = f->access[k] == QN_ACCESS_BACK;
-            qn_text_printf(
-                out,
-                "                        _quern_lot_type%u::give_narrow<%s>(_quern_lot%u, "
-                "_quern_place%u %c (long long)_quern_start * %u);\n",
-                k, back ? "true" : "false", k, k, back ? '-' : '+', size);
+            qn_text_printf(out,
+                           "                _quern_lot_type%u::give_narrow<%s>(_quern_lot%u, "
+                           "_quern_place%u %c (long long)_quern_start * %u);\n",
+                           k, back ? "true" : "false", k, k, back ? '-' : '+', size);
         } else {
             store_each(out, call, k);
         }
+        qn_text_puts(out, "            }\n");
     }
 }
 
@@ -296,6 +328,7 @@ static void store_hole(qn_text *out, const qn_call *call)
     X(INITIAL, initial)                                                                            \
     X(SKIP, skip)                                                                                  \
     X(BRING, bring)                                                                                \
+    X(BRING_PART, bring_part)                                                                      \
     X(SAME, same)                                                                                  \
     X(PUT_EACH, put_each)                                                                          \
     X(AWAIT, await)                                                                                \
@@ -324,7 +357,8 @@ quern_status qn_scan_runs_source(qn_text *out, const qn_call *call, qn_header *h
     room_hole(&t[ROOM], call);
     qn_source_scan_initial(&t[INITIAL], call);
     qn_source_row_skip(&t[SKIP], call);
-    bring_hole(&t[BRING], call);
+    bring_hole(&t[BRING], call, false);
+    bring_hole(&t[BRING_PART], call, true);
     qn_source_row_same(&t[SAME], call);
     put_each_hole(&t[PUT_EACH], call);
     await_hole(&t[AWAIT], call);
