@@ -157,6 +157,21 @@ static bool choose_run(const qn_fold_making *m, uint32_t value_size)
     return false;
 }
 
+/* Elements of the first tile that may lie before a row, so that words are aligned. */
+static int64_t most_skipped(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    const size_t k = f->form.anchor;
+    if (k >= m->count) {
+        return 0;
+    }
+    bool off = (uintptr_t)f->base[k] % QN_ACCESS_BYTES != 0;
+    for (int d = 0; d < f->form.kept; d++) {
+        off |= f->stride[k][d] % QN_ACCESS_BYTES != 0;
+    }
+    return off ? QN_ACCESS_BYTES / m->operands[k].item_size - 1 : 0;
+}
+
 /* The tiles of rows of `length`: where a row has few, shorter runs that fill the last one, too. */
 static void even_out(const qn_fold_making *m, int64_t length)
 {
@@ -224,13 +239,10 @@ void qn_fold_take_rows(const qn_fold_making *m, uint32_t value_size)
         }
         return;
     }
-    const size_t anchor = f->form.anchor;
-    const int64_t lead =
-        anchor < m->count ? QN_ACCESS_BYTES / m->operands[anchor].item_size - 1 : 0;
     f->units = f->length;
     f->workers = QN_FOLD_WARP;
     f->groups = f->outputs;
-    even_out(m, f->length + lead);
+    even_out(m, f->length + most_skipped(m));
 }
 
 void qn_fold_print_runs(qn_text *out, const qn_fold *f)

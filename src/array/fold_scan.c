@@ -23,8 +23,9 @@
 
 /* Rows that do better in tiles, though they are many. */
 #define NARROW     2      /* bytes of an element */
-#define NARROW_ROW 40960  /* bytes of inputs, of narrow elements; of others: */
-#define LONG_ROW   131072 /* where the last blocks fill less of the device than this: */
+#define NARROW_ROW 40960  /* bytes of inputs, of narrow elements; */
+#define RAGGED_ROW 16000  /* of those whose rows begin or end inside a unit; */
+#define LONG_ROW   131072 /* of others, where the last blocks fill less of the device than this: */
 #define IDLE_WAVES 0.75
 
 /* ---- units ---------------------------------------------------------------------------------- */
@@ -72,7 +73,8 @@ uint32_t qn_fold_tile_width(const qn_fold *f, const qn_operand *first)
 /* Rows that do better in tiles although every block that the device holds, `blocks` in all, has
  * one: of narrow elements, which by runs take fewer instructions; and where the last blocks leave
  * most of the device idle. On an H200, of a copy's speed, a block for a row and tiles: rows of
- * 65521 int8 0.39 and 0.79, float16 0.66 and 0.84; of 40000 float64, 629 of them, 0.72 and 0.84. */
+ * 65521 int8 0.39 and 0.79, float16 0.66 and 0.84; of 20001 int8 0.38 and 0.78, but of 16384 0.70
+ * and 0.55; of 40000 float64, 629 of them, 0.72 and 0.84. */
 static bool has_long_rows(const qn_fold_making *m, int64_t blocks)
 {
     const qn_fold *f = m->fold;
@@ -83,11 +85,11 @@ static bool has_long_rows(const qn_fold_making *m, int64_t blocks)
     }
     const double waves = (double)f->outputs / (double)blocks;
     const bool idle = waves < IDLE_WAVES * ceil(waves);
+    const int64_t least = widest > NARROW  ? (idle ? LONG_ROW : INT64_MAX)
+                          : f->form.ragged ? RAGGED_ROW
+                                           : NARROW_ROW;
     return !f->form.columns && f->form.reduced == 1 && m->rules->repeats && !m->rules->positions &&
-           m->inputs > 0 &&
-           f->length * bytes >= (widest <= NARROW ? NARROW_ROW
-                                 : idle           ? LONG_ROW
-                                                  : INT64_MAX);
+           m->inputs > 0 && f->length * bytes >= least;
 }
 
 /* `tiles`: rows go in tiles, if one is not all of a row. */

@@ -177,7 +177,7 @@ Test(held_rows, many_rows_by_runs)
         const quern_scan_options options = {.size = sizeof options, .exclusive = n % 3 == 2};
         quern_kernel *kernel;
         OK(quern_scan(&kernel, engine, "T x", "T y", "x", "a + b", "y = a", "0", &options));
-        rows r = make_rows(t.size, blocks + rand() % 5, (41000 + rand() % 120000) / t.size);
+        rows r = make_rows(t.size, blocks + rand() % 5, (16100 + rand() % 140000) / t.size | 1);
         fill(&r, options.exclusive);
         cr_expect_eq(wrong_bytes(kernel, t, &r, n % 4 == 3, "by rows, runs of"), 0,
                      "case %d: %lld rows of %lld, %lld apart from %lld on", n, (long long)r.count,
