@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path[0] = str(Path(__file__).resolve().parents[1])  # `sweep` is a package there
 
-from sweep import cases, growth, report  # noqa: E402
+from sweep import cases, grid, growth, report  # noqa: E402
 from sweep import rows as named  # noqa: E402
 
 
@@ -33,6 +33,8 @@ def arguments(given=None):
     p.add_argument("--growth", action="store_true",
                    help="no drawn cases: series of growing size, operands, rank")  # fmt: skip
     p.add_argument("--rows", action="store_true", help="no drawn cases: the named ones")
+    p.add_argument("--grid", choices=["scan", "reduction"],
+                   help="no drawn cases: many shapes by many types")  # fmt: skip
     p.add_argument("--kind", choices=["elementwise", "reduction", "scan"],
                    help="only this kind of the N cases")  # fmt: skip
     p.add_argument("--again", metavar="FILE", help="the cases in the JSON of an earlier run")
@@ -63,13 +65,15 @@ def chosen(args):
         found = growth.cases(args.max_bytes)
     elif args.rows:
         found = named.cases(args.max_bytes)
+    elif args.grid:
+        found = grid.cases(args.grid, args.max_bytes)
     elif args.again:
         lines = Path(args.again).read_text().splitlines()[1:]
         found = [cases.Case.from_json(json.loads(line)["case"]) for line in lines]
     else:
         only = [int(k) for k in args.only.split(",")] if args.only else range(args.cases)
         found = [cases.draw(args.seed, k, args.min_bytes, args.max_bytes) for k in only]
-    if (args.again or args.growth or args.rows) and args.only:
+    if (args.again or args.growth or args.rows or args.grid) and args.only:
         found = [c for c in found if str(c.index) in args.only.split(",")]
     return [c for c in found if args.kind in (None, c.kind)]
 
@@ -115,6 +119,8 @@ def main():
         print(growth.table(rows))
     if args.rows:
         print(named.table(rows))
+    if args.grid:
+        print(grid.table(rows))
     return 1 if report.failures(rows) else 0
 
 

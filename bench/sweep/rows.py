@@ -42,7 +42,7 @@ def _elementwise(name, op, dtypes, shape, *views):
     return Case("rows", 0, "elementwise", op, name, shape, compute, operands)
 
 
-def _along(name, kind, op, dtype, out, shape, axis):
+def along(name, kind, op, dtype, out, shape, axis):
     compute = operations.compute_of([dtype])
     left = [n for k, n in enumerate(shape) if k != axis] if kind == "reduction" else shape
     operands = [_operand("x0", dtype, shape, op), _operand("y", out, left, op)]
@@ -108,7 +108,7 @@ def _columns(most):
             shape = [_first(most, dtype, extent), extent]
             out = "int64" if dtype == "int8" else dtype
             name = f"sums along axis 0 of (n, {extent}), {dtype}"
-            yield _along(name, "reduction", "sum", dtype, out, shape, 0)
+            yield along(name, "reduction", "sum", dtype, out, shape, 0)
 
 
 def _reductions(most):
@@ -117,15 +117,15 @@ def _reductions(most):
         for extent in (3, 16, 60, 777, 1000):
             shape = [_first(most, dtype, extent), extent]
             name = f"sums of rows of {extent}, {dtype}"
-            yield _along(name, "reduction", "sum", dtype, out, shape, 1)
+            yield along(name, "reduction", "sum", dtype, out, shape, 1)
     for dtype in ("int8", "float16", "float32"):
         shape = [_first(most, dtype, 300), 300]
         name = f"minimum along axis 0, rows of 300, {dtype}"
-        yield _along(name, "reduction", "min", dtype, dtype, shape, 0)
+        yield along(name, "reduction", "min", dtype, dtype, shape, 0)
     for extent in (300, 777):
         shape = [_first(most, "float32", extent), extent]
         name = f"argmax of rows of {extent}, float32"
-        yield _along(name, "reduction", "argmax", "float32", "int64", shape, 1)
+        yield along(name, "reduction", "argmax", "float32", "int64", shape, 1)
 
 
 def _scans(most):
@@ -133,12 +133,12 @@ def _scans(most):
         for less in (0, 1):
             n = _first(most, dtype) - less
             name = f"cumsum, {'odd n, ' if less else ''}{dtype}"
-            yield _along(name, "scan", "cumsum", dtype, dtype, [n], 0)
+            yield along(name, "scan", "cumsum", dtype, dtype, [n], 0)
     for dtype in ("float32", "float16"):
         for axis in (0, 1):
             shape = [_first(most, dtype, 777), 777]
             name = f"cumsum along {axis} of (n, 777), {dtype}"
-            yield _along(name, "scan", "cumsum", dtype, dtype, shape, axis)
+            yield along(name, "scan", "cumsum", dtype, dtype, shape, axis)
 
 
 def _narrow(most):
@@ -147,7 +147,7 @@ def _narrow(most):
         for inner in ((100, 3), (1000, 3), (64, 2), (50, 8), (128, 29)):
             shape = [_first(most, out, *inner), *inner]
             name = f"cumsum along 1 of (n, {inner[0]}, {inner[1]}), {dtype}"
-            yield _along(name, "scan", "cumsum", dtype, out, shape, 1)
+            yield along(name, "scan", "cumsum", dtype, out, shape, 1)
 
 
 def cases(most):
