@@ -40,11 +40,14 @@ static bool goes_in_words(const qn_call *call, uint32_t k)
                                  elements * call->operands[k].item_size >= QN_ACCESS_BYTES);
 }
 
-static bool all_go_in_words(const qn_call *call)
+/* True when what an end of a row leaves whole goes in words, too: units are whole words of all
+ * outputs. */
+static bool units_go_in_words(const qn_call *call)
 {
     bool all = true;
     for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
-        all &= goes_in_words(call, k);
+        all &= goes_in_words(call, k) &&
+               call->fold.form.lanes * call->operands[k].item_size % QN_ACCESS_BYTES == 0;
     }
     return all;
 }
@@ -58,7 +61,7 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_number(out, "run", f->runs);
     qn_source_number(out, "lanes", f->lanes);
     qn_source_number(out, "piece", f->spread ? f->lanes : f->runs);
-    qn_source_flag(out, "words", all_go_in_words(call));
+    qn_source_flag(out, "words", units_go_in_words(call));
     qn_source_flag(out, "single", f->kept == 0);
     qn_source_flag(out, "exclusive", call->kernel->exclusive);
 }

@@ -187,6 +187,52 @@ Test(held_rows, many_rows_by_runs)
     }
 }
 
+/* Results narrower than the elements: a word has those of several units. What lies behind the last
+ * row stays as it is. */
+Test(held_rows, narrower_results)
+{
+    static const element types[] = {{QUERN_INT16, 2}, {QUERN_INT32, 4}, {QUERN_INT64, 8}};
+    quern_kernel *kernel;
+    OK(quern_scan(&kernel, engine, "T x", "int8 y", "x", "a + b", "y = a", "0", NULL));
+    srand(21);
+    for (int n = 0; n < 24; n++) {
+        const element t = types[n % 3];
+        const int64_t count = 1 + rand() % 3, length = 9000 + rand() % 30000;
+        const int64_t all = count * length + MARGIN;
+        char *from = calloc((size_t)all, (size_t)t.size), *got = malloc((size_t)all);
+        cr_assert(from && got);
+        for (int64_t k = 0; k < all; k++) {
+            from[k * t.size] = (char)(k % 3);
+        }
+        memset(got, 77, (size_t)all);
+        quern_array *x, *memory, *y;
+        OK(quern_array_from(&x, engine, t.dtype, SHAPE(count, length), from));
+        OK(quern_array_from(&memory, engine, QUERN_INT8, SHAPE(all), got));
+        OK(quern_array_wrap(&y, engine, QUERN_INT8, SHAPE(count, length), NULL,
+                            quern_array_pointer(memory), NULL, NULL));
+        quern_call_options options = QUERN_CALL_OPTIONS_INIT;
+        options.axes = (int[]){1};
+        options.axis_count = 1;
+        OK(quern_call_with(kernel, &options, x, y));
+        OK(quern_array_read(memory, got, (size_t)all));
+        int64_t wrong = 0;
+        uint8_t sum = 0;
+        for (int64_t k = 0; k < all; k++) {
+            sum = (uint8_t)((k % length == 0 ? 0 : sum) + k % 3);
+            wrong += (uint8_t)got[k] != (k < count * length ? sum : 77);
+        }
+        cr_expect_eq(wrong, 0, "case %d: %lld rows of %lld", n, (long long)count,
+                     (long long)length);
+        quern_array *arrays[] = {x, y, memory};
+        for (int k = 0; k < 3; k++) {
+            quern_array_release(arrays[k]);
+        }
+        free(from);
+        free(got);
+    }
+    quern_kernel_release(kernel);
+}
+
 /* Functions v -> v * f + s one after the other: an operation whose order counts, without an
  * identity, of values that are wider than what arrays have. */
 Test(held_rows, order_counts)
