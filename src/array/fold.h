@@ -255,6 +255,8 @@ bool qn_fold_off_alike(const qn_fold_making *m, size_t k, size_t other);
 /** True when all strides of operand `k` along kept dimensions but that of the lanes, and its first
  * element, are multiples of `alignment`. */
 bool qn_fold_begins_aligned(const qn_fold *fold, size_t k, uint32_t alignment);
+/** True when some of operand `k`'s rows may begin off the alignment of words of 16 bytes. */
+bool qn_fold_rows_begin_off(const qn_fold *fold, size_t k);
 /** Registers that the inputs of a unit take. */
 uint32_t qn_fold_unit_registers(const qn_fold_making *m);
 /** How many words the busiest bank of shared memory gives a warp whose lanes ask for these bytes.
@@ -369,12 +371,19 @@ void qn_fold_print_runs(qn_text *out, const qn_fold *fold);
 /** Bytes of the narrowest element of operands `first` ... that is not repeated. */
 uint32_t qn_fold_row_narrowest(const qn_fold_making *m, size_t first);
 
-/** A part of qn_fold_take_rows, whose operands' access is chosen: hold tiles where each block of a
- * full GPU gets so many. False: they do not lie so, and nothing has changed. */
+/** A part of qn_fold_take_rows, whose operands' access is chosen: hold tiles, if there are `waves`
+ * full ones for each block that the device holds at once. False: not so, and nothing has changed.
+ */
 bool qn_fold_hold(const qn_fold_making *m, uint32_t value_size, int waves);
 void qn_fold_print_held(qn_text *out, const qn_fold *fold);
-/** Blocks of such a scan that a processor should hold; rounds that a warp takes at once. */
-enum { QN_HELD_BLOCKS = 3, QN_HELD_BATCH = 3 };
+/** Blocks of such a scan that a processor should hold; rounds that a warp takes at once; bytes of
+ * shared memory that a block has besides, and CUDA's own. */
+enum { QN_HELD_BLOCKS = 3, QN_HELD_BATCH = 3, QN_HELD_OTHER_BYTES = 1024 };
+/** So many units, or whole batches of fewer. */
+static inline uint32_t qn_fold_batches(uint32_t units, uint32_t batch)
+{
+    return units / batch * batch;
+}
 /** Have the tiles of a planned scan wait in shared memory, where that costs less. */
 void qn_fold_stage(const qn_fold_making *m, uint32_t value_size);
 
@@ -423,6 +432,8 @@ static inline size_t qn_fold_lines_home(const qn_fold_form *f, size_t inputs, si
 {
     return k == inputs && f->back == QN_LINES_SHARED ? 0 : k;
 }
+/** Bytes of shared memory for the sums of a block's strips, by lines or not. */
+uint32_t qn_fold_sums_bytes(const qn_fold *fold, uint32_t value_size);
 /** Bytes that an operand has in shared memory then. */
 uint32_t qn_fold_lines_room(const qn_fold_form *form, uint32_t item_size);
 double qn_fold_lines_cost(const qn_fold *fold);

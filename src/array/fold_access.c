@@ -68,6 +68,15 @@ bool qn_fold_begins_aligned(const qn_fold *f, size_t k, uint32_t alignment)
     return all % alignment == 0;
 }
 
+bool qn_fold_rows_begin_off(const qn_fold *f, size_t k)
+{
+    bool off = (uintptr_t)f->base[k] % QN_ACCESS_BYTES != 0;
+    for (int d = 0; d < f->form.kept; d++) {
+        off |= f->stride[k][d] % QN_ACCESS_BYTES != 0;
+    }
+    return off;
+}
+
 qn_access qn_fold_output_access(const qn_fold_making *m, size_t k)
 {
     const qn_fold *f = m->fold;

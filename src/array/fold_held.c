@@ -11,7 +11,6 @@
 #define OWNED_WORDS  9  /* and in registers */
 #define FEWER_OWNED  6  /* where the values of a unit take many, too */
 #define FEWEST_BYTES 2  /* of an element: narrower ones like runs, which take fewer instructions */
-#define OTHER_BYTES  1024 /* of shared memory: what a block has besides, and CUDA's own */
 
 /* Words of a unit of `lanes` elements that a thread holds: one of each input, so that the words of
  * a warp lie on in memory. 0: some operand does not go so. */
@@ -37,18 +36,7 @@ static uint32_t words_held(const qn_fold_making *m, uint32_t lanes)
 static bool is_ragged(const qn_fold_making *m, uint32_t lanes)
 {
     const qn_fold *f = m->fold;
-    const size_t k = f->form.anchor;
-    bool ragged = f->length % lanes != 0 || (uintptr_t)f->base[k] % QN_ACCESS_BYTES != 0;
-    for (int d = 0; d < f->form.kept; d++) {
-        ragged |= f->stride[k][d] % QN_ACCESS_BYTES != 0;
-    }
-    return ragged;
-}
-
-/* So many units, or whole batches of fewer. */
-static uint8_t in_batches(uint32_t units)
-{
-    return (uint8_t)(units / QN_HELD_BATCH * QN_HELD_BATCH);
+    return f->length % lanes != 0 || qn_fold_rows_begin_off(f, f->form.anchor);
 }
 
 bool qn_fold_hold(const qn_fold_making *m, uint32_t value_size, int waves)
@@ -61,23 +49,23 @@ bool qn_fold_hold(const qn_fold_making *m, uint32_t value_size, int waves)
     const uint32_t lanes = QN_ACCESS_BYTES / item, words = words_held(m, lanes);
     const bool many = lanes * QN_MAX(value_size, 4) > QN_ACCESS_BYTES || value_size > 8;
     const uint32_t owned = many ? FEWER_OWNED : OWNED_WORDS;
-    if (words == 0 || in_batches(owned / words) == 0) {
+    if (words == 0 || owned / words < QN_HELD_BATCH) {
         return false;
     }
-    const uint8_t held = in_batches(PARKED_WORDS / words);
-    const int64_t steps = held + in_batches(owned / words);
+    const uint32_t held = qn_fold_batches(PARKED_WORDS / words, QN_HELD_BATCH);
+    const int64_t steps = held + qn_fold_batches(owned / words, QN_HELD_BATCH);
     const uint32_t shared = held * words * QN_ACCESS_BYTES * QN_FOLD_BLOCK;
     /* Of a row, full tiles, then what is left, of one of these at most, by tiles in shared memory
      * alone: all units in registers are whole. Some elements may lie in front of the units. */
     const bool ragged = is_ragged(m, lanes);
     const int64_t round = (int64_t)QN_FOLD_BLOCK * lanes;
     const int64_t full = (qn_over(f->length - (ragged ? lanes - 1 : 0), round) - 1) / steps;
-    if (QN_HELD_BLOCKS * (shared + OTHER_BYTES) > m->rules->shared ||
+    if (QN_HELD_BLOCKS * (shared + QN_HELD_OTHER_BYTES) > m->rules->shared ||
         f->outputs * full < (int64_t)m->rules->processors * QN_HELD_BLOCKS * waves) {
         return false;
     }
     f->form.lanes = (uint8_t)lanes;
-    f->form.held = held;
+    f->form.held = (uint8_t)held;
     f->form.steps = (uint8_t)steps;
     f->form.ragged = ragged;
     f->form.spread = 0;

@@ -21,7 +21,7 @@
 #define ELEMENT_COST 7   /* an element of a unit */
 #define THREAD_COST  450 /* a thread's strip */
 
-static uint32_t sums_bytes(const qn_fold *f, uint32_t value_size)
+uint32_t qn_fold_sums_bytes(const qn_fold *f, uint32_t value_size)
 {
     return QN_FOLD_BLOCK * (f->form.lanes + 2u) * value_size;
 }
@@ -117,9 +117,9 @@ bool qn_fold_take_lines(const qn_fold_making *m, uint32_t value_size)
     if (bytes == 0) {
         return false;
     }
-    const int64_t room =
-        (SHARED_BYTES - sums_bytes(f, value_size) - 2 * QN_PHASE_BYTES * (int64_t)m->count) /
-        (QN_FOLD_BLOCK * (int64_t)bytes);
+    const int64_t room = (SHARED_BYTES - qn_fold_sums_bytes(f, value_size) -
+                          2 * QN_PHASE_BYTES * (int64_t)m->count) /
+                         (QN_FOLD_BLOCK * (int64_t)bytes);
     if (room < LEAST_LENGTH) {
         return false;
     }

@@ -165,11 +165,7 @@ static int64_t most_skipped(const qn_fold_making *m)
     if (k >= m->count) {
         return 0;
     }
-    bool off = (uintptr_t)f->base[k] % QN_ACCESS_BYTES != 0;
-    for (int d = 0; d < f->form.kept; d++) {
-        off |= f->stride[k][d] % QN_ACCESS_BYTES != 0;
-    }
-    return off ? QN_ACCESS_BYTES / m->operands[k].item_size - 1 : 0;
+    return qn_fold_rows_begin_off(f, k) ? QN_ACCESS_BYTES / m->operands[k].item_size - 1 : 0;
 }
 
 /* The tiles of rows of `length`: where a row has few, shorter runs that fill the last one, too. */

@@ -71,10 +71,11 @@ uint32_t qn_fold_tile_width(const qn_fold *f, const qn_operand *first)
 }
 
 /* Rows that do better in tiles although every block that the device holds, `blocks` in all, has
- * one: of narrow elements, which by runs take fewer instructions; and where the last blocks leave
- * most of the device idle. On an H200, of a copy's speed, a block for a row and tiles: rows of
- * 65521 int8 0.39 and 0.79, float16 0.66 and 0.84; of 20001 int8 0.38 and 0.78, but of 16384 0.70
- * and 0.55; of 40000 float64, 629 of them, 0.72 and 0.84. */
+ * one: of narrow elements, which by runs take fewer instructions; and where the blocks fill less
+ * than three quarters of the device in the mean, because the last of them are few. On an H200, of a
+ * copy's speed, a block for a row and tiles: rows of 65521 int8 0.39 and 0.79, float16 0.66 and
+ * 0.84; of 20001 int8 0.38 and 0.78, but of 16384 0.70 and 0.55; of 40000 float64, 629 of them,
+ * 0.72 and 0.84. */
 static bool has_long_rows(const qn_fold_making *m, int64_t blocks)
 {
     const qn_fold *f = m->fold;

@@ -27,12 +27,11 @@
 #define WORD          4
 
 /* Of tiles that blocks hold. */
-#define PARKED_BYTES 256  /* of a thread in shared memory: three blocks fit */
-#define OWNED_BYTES  64   /* and in registers */
-#define OTHER_BYTES  1024 /* of shared memory: what a block has besides, and CUDA's own */
-#define SIDE_BYTES   256  /* of columns side by side: on an H200 256 outdo 64 and 1024 */
-#define NARROW_BYTES 64   /* of a row; narrower ones, or of half words, go by lines */
-#define MANY_STRIPS  8    /* of a block that goes by lines */
+#define PARKED_BYTES 256 /* of a thread in shared memory: three blocks fit */
+#define OWNED_BYTES  64  /* and in registers */
+#define SIDE_BYTES   256 /* of columns side by side: on an H200 256 outdo 64 and 1024 */
+#define NARROW_BYTES 64  /* of a row; narrower ones, or of half words, go by lines */
+#define MANY_STRIPS  8   /* of a block that goes by lines */
 #define SECTOR_BYTES 32
 #define HALF_WORD    8
 
@@ -174,8 +173,8 @@ void qn_fold_take_strips(const qn_fold_making *m, uint32_t value_size)
 
 /* ---- held ----------------------------------------------------------------------------------- */
 
-/* True when an operand's columns begin, in each position, where something of `bytes` does. */
-static bool lies_on(const qn_fold *f, size_t k, uint32_t bytes)
+/* True when an operand's columns begin, at each position, on a multiple of `bytes`. */
+static bool begins_with(const qn_fold *f, size_t k, uint32_t bytes)
 {
     return qn_fold_begins_aligned(f, k, bytes) &&
            qn_magnitude(f->stride[k][f->form.kept]) % bytes == 0;
@@ -192,7 +191,7 @@ static uint32_t bytes_held(const qn_fold_making *m, uint32_t least)
         const bool one = f->form.lanes == 1 && f->form.access[k] == QN_ACCESS_CONTIGUOUS;
         const uint32_t word = QN_MIN(bytes, QN_ACCESS_BYTES);
         if ((f->form.access[k] != QN_ACCESS_VECTOR && !one) || word < least || bytes % word != 0 ||
-            !lies_on(f, k, word)) {
+            !begins_with(f, k, word)) {
             return 0;
         }
         all += bytes;
@@ -200,52 +199,63 @@ static uint32_t bytes_held(const qn_fold_making *m, uint32_t least)
     return all;
 }
 
-/* So many units, or whole batches of fewer. */
-static uint32_t in_batches(uint32_t units)
+/* True when the columns of all operands begin with a sector at each position. */
+static bool begin_with_sectors(const qn_fold_making *m)
 {
-    return units / QN_STRIPS_BATCH * QN_STRIPS_BATCH;
+    bool all = true;
+    for (size_t k = 0; k < m->count; k++) {
+        all &= begins_with(m->fold, k, SECTOR_BYTES);
+    }
+    return all;
+}
+
+/* Tiles of strips of which `held` units wait in shared memory and `owned` in registers. Where
+ * `sectors`, blocks take whole ones of each position. */
+static void put_held(const qn_fold_making *m, uint32_t bytes, uint32_t held, uint32_t owned,
+                     bool sectors)
+{
+    qn_fold *f = m->fold;
+    put_strips(m, bytes, QN_MAX(1, SIDE_BYTES / bytes), held + owned);
+    if (sectors) {
+        const uint32_t packs = QN_MAX(1, SECTOR_BYTES / bytes);
+        f->workers = (uint32_t)qn_over(f->workers, packs) * packs;
+        f->groups = qn_over(f->outputs / f->form.lanes, f->workers);
+        set_steps(f, held + owned);
+    }
+    while (held > QN_STRIPS_BATCH && has_few_tiles(m)) {
+        held = qn_fold_batches(held / 2, QN_STRIPS_BATCH);
+        set_steps(f, held + owned);
+    }
+    f->form.held = (uint8_t)held;
+    f->shared = held * bytes * QN_FOLD_BLOCK;
+    choose_bunches(f);
 }
 
 /* Plan the tiles; false: operands do not lie so, or there is no room. Where columns do not begin
- * with a sector, those at the edges of blocks are read and written in part, which whole lines are
- * not: only if a block has few strips of these do words do better. */
+ * with a sector, blocks read and write those at their edges in part, which whole lines do not:
+ * words then do better only if a block would have few strips of lines. */
 static bool plan_held(const qn_fold_making *m, uint32_t value_size)
 {
     qn_fold *f = m->fold;
     const bool lines = f->form.lines, many = lines && QN_FOLD_BLOCK / f->workers >= MANY_STRIPS;
     f->form.lines = f->form.back = f->form.again = 0;
     narrow_lanes(m, value_size);
-    bool sectors = true;
-    for (size_t k = 0; k < m->count; k++) {
-        sectors &= lies_on(f, k, SECTOR_BYTES);
-    }
-    const uint32_t least = f->form.lanes > 1 && (sectors || !lines) ? HALF_WORD : QN_ACCESS_BYTES;
-    const uint32_t bytes = sectors || !many ? bytes_held(m, least) : 0;
-    const uint32_t others = OTHER_BYTES + QN_FOLD_BLOCK * (f->form.lanes + 2u) * value_size;
+    const bool sectors = begin_with_sectors(m), halves = f->form.lanes > 1 && (sectors || !lines);
+    const uint32_t bytes =
+        sectors || !many ? bytes_held(m, halves ? HALF_WORD : QN_ACCESS_BYTES) : 0;
+    const uint32_t others = QN_HELD_OTHER_BYTES + qn_fold_sums_bytes(f, value_size);
     const uint32_t each = m->rules->shared / QN_HELD_BLOCKS;
-    if (bytes == 0 || each <= others) {
+    const uint32_t narrow = bytes < QN_ACCESS_BYTES ? 2 * NARROW_BYTES : NARROW_BYTES;
+    if (bytes == 0 || each <= others ||
+        f->extent[f->form.kept - 1] / f->form.lanes * bytes < narrow) {
         return false;
     }
-    uint32_t held = in_batches(QN_MIN(PARKED_BYTES, (each - others) / QN_FOLD_BLOCK) / bytes);
-    const uint32_t owned = in_batches(OWNED_BYTES / bytes);
-    if (held * bytes < PARKED_BYTES / 2 || f->extent[f->form.kept - 1] / f->form.lanes * bytes <
-                                               (bytes < QN_ACCESS_BYTES ? 2 : 1) * NARROW_BYTES) {
+    const uint32_t room = QN_MIN(PARKED_BYTES, (each - others) / QN_FOLD_BLOCK);
+    const uint32_t held = qn_fold_batches(room / bytes, QN_STRIPS_BATCH);
+    if (held * bytes < PARKED_BYTES / 2) {
         return false;
     }
-    put_strips(m, bytes, QN_MAX(1, SIDE_BYTES / bytes), held + owned);
-    if (sectors) { /* of which blocks take whole ones */
-        const uint32_t each_of = QN_MAX(1, SECTOR_BYTES / bytes);
-        f->workers = (uint32_t)qn_over(f->workers, each_of) * each_of;
-        f->groups = qn_over(f->outputs / f->form.lanes, f->workers);
-        set_steps(f, held + owned);
-    }
-    while (held > QN_STRIPS_BATCH && has_few_tiles(m)) {
-        held = in_batches(held / 2);
-        set_steps(f, held + owned);
-    }
-    f->form.held = (uint8_t)held;
-    f->shared = held * bytes * QN_FOLD_BLOCK;
-    choose_bunches(f);
+    put_held(m, bytes, held, qn_fold_batches(OWNED_BYTES / bytes, QN_STRIPS_BATCH), sectors);
     return true;
 }
 

@@ -73,8 +73,9 @@ static quern_status check_options(const quern_kernel *kernel, const quern_call_o
 }
 
 /* Bytes that quern::board needs: 16 for the tickets, then 8 for every 4 bytes of a value, which
- * travel with the state of the tile. Rounded up to a power of two, so that scans of similar size
- * share workspaces; larger than the counters of reductions, so that those never do. */
+ * travel with the state of the tile; the values of a group have lines of memory to themselves.
+ * Rounded up to a power of two, so that scans of similar size share workspaces; larger than the
+ * counters of reductions, so that those never do. */
 static size_t board_bytes(const qn_fold *f, uint32_t size)
 {
     size_t words = (size + 3) / 4;

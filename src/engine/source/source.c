@@ -303,6 +303,12 @@ bool qn_source_is_bool(const qn_call *call, uint32_t k)
     return call->types.parameters[call->operand_parameter[k]] == QUERN_BOOL;
 }
 
+const char *qn_source_held_type(const qn_call *call, uint32_t k)
+{
+    return qn_source_is_bool(call, k) ? "unsigned char"
+                                      : qn_source_type(call, call->operand_parameter[k]);
+}
+
 void qn_source_read_begin(qn_text *out, const qn_call *call, uint32_t k)
 {
     qn_text_puts(out, qn_source_is_bool(call, k) ? "quern::truth(&" : "");

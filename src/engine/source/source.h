@@ -99,6 +99,8 @@ void qn_source_place_begin(qn_text *out, const qn_call *call, uint32_t k);
 void qn_source_place_end(qn_text *out, const qn_call *call, uint32_t k);
 /** Operand `k`'s elements are bools. */
 bool qn_source_is_bool(const qn_call *call, uint32_t k);
+/** The type that holds an element of operand `k` while it waits: of truth values, bytes. */
+const char *qn_source_held_type(const qn_call *call, uint32_t k);
 /** Write what goes before, and after, operand `k`'s element in memory where its value is read: a
  * bool is true if its byte is anything but 0. */
 void qn_source_read_begin(qn_text *out, const qn_call *call, uint32_t k);

@@ -14,13 +14,6 @@ static bool is_held(const qn_call *call, uint32_t k)
     return call->fold.form.access[k] != QN_ACCESS_BROADCAST;
 }
 
-/* What holds an element: of truth values, bytes. */
-static const char *type_of(const qn_call *call, uint32_t k)
-{
-    return qn_source_is_bool(call, k) ? "unsigned char"
-                                      : qn_source_type(call, call->operand_parameter[k]);
-}
-
 static void form_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
@@ -85,7 +78,7 @@ static void put_hole(qn_text *out, const qn_call *call)
                            "            for (int _quern_lane = 0; _quern_lane < _quern_lanes; "
                            "_quern_lane++) {\n"
                            "                _quern_each%u[_quern_lane].value = ",
-                           type_of(call, k), k, k);
+                           qn_source_held_type(call, k), k, k);
             qn_source_fold_value(out, call, k,
                                  "min(_quern_position + _quern_lane, _quern_walk.covered - 1)");
             qn_text_printf(out,
@@ -116,7 +109,7 @@ static void taken_hole(qn_text *out, const qn_call *call)
                 out,
                 "        %s _quern_batch%u[_quern_batch][_quern_lanes];\n"
                 "        _quern_stock%u.take(_quern_registers, _quern_step, _quern_batch%u);\n",
-                type_of(call, k), k, k, k);
+                qn_source_held_type(call, k), k, k, k);
         }
     }
 }
@@ -129,7 +122,7 @@ static void round_hole(qn_text *out, const qn_call *call)
             qn_text_printf(out,
                            "            [[maybe_unused]] const %s(&_quern_taken%u)[_quern_lanes] = "
                            "_quern_batch%u[_quern_round];\n",
-                           type_of(call, k), k, k);
+                           qn_source_held_type(call, k), k, k);
         }
     }
     qn_text_puts(out, "            [[maybe_unused]] const _quern_index _quern_position =\n"

@@ -167,12 +167,11 @@ static void run_hole(qn_text *out, const qn_call *call)
                        k, k, k);
         qn_text_printf(out, piece ? ";\n" : " + _quern_on * %u;\n", call->operands[k].item_size);
         if (k < call->input_operands) {
-            const bool truth = qn_source_is_bool(call, k);
             qn_text_printf(out,
                            "                %s _quern_taken%u[_quern_lanes];\n"
                            "                _quern_lot_type%u::take(_quern_taken%u, "
                            "_quern_run%u);\n",
-                           truth ? "unsigned char" : type_of(call, k), k, k, k, k);
+                           qn_source_held_type(call, k), k, k, k, k);
         }
     }
     qn_text_puts(out, "                [[maybe_unused]] const _quern_index "

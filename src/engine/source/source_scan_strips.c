@@ -113,13 +113,6 @@ void qn_source_strips_renew(qn_text *out, const qn_call *call)
 
 /* ---- held ----------------------------------------------------------------------------------- */
 
-/* What holds an element: of truth values, bytes. */
-static const char *type_of(const qn_call *call, uint32_t k)
-{
-    return qn_source_is_bool(call, k) ? "unsigned char"
-                                      : qn_source_type(call, call->operand_parameter[k]);
-}
-
 void qn_source_strips_room(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
@@ -149,7 +142,7 @@ void qn_source_strips_taken(qn_text *out, const qn_call *call)
     const qn_fold_form *f = &call->fold.form;
     for (uint32_t k = 0; k < call->input_operands; k++) {
         qn_text_printf(out, f->lanes > 1 ? "        quern::pack<%s, %d> " : "        %s ",
-                       type_of(call, k), f->lanes);
+                       qn_source_held_type(call, k), f->lanes);
         qn_text_printf(out,
                        "_quern_register%u[_quern_batch];\n"
                        "        _quern_stock%u.take(_quern_registers, _quern_at, "

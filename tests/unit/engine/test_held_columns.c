@@ -5,25 +5,16 @@
  * positions lie, and whether results go where the elements came from. The software device gets the
  * shared memory of a large GPU, and so many processors that there are few columns for each.
  */
-#include "whole.h"
+#include "held.h"
 
 static void open_held(void)
 {
-    const char *device = getenv("QUERN_DEVICE");
-    if (!device || strncmp(device, "cuda", 4) != 0) {
-        setenv("QUERN_DEVICE", "soft:16,shared=227", 1);
-    }
-    whole_open();
+    whole_open_on("soft:16,shared=227");
 }
 
 TestSuite(held_columns, .init = open_held, .fini = whole_close);
 
 enum { SECTOR = 32 }; /* bytes */
-
-typedef struct element {
-    quern_dtype dtype;
-    int64_t size;
-} element;
 
 /* Matrices one behind the other, of which each column is scanned, and what their scans are. */
 typedef struct columns {
@@ -67,19 +58,6 @@ static quern_array *view_of(quern_array *memory, element t, const columns *c)
     return view;
 }
 
-/* Call along the columns; the plan is to say that tiles are held. */
-static void call_held(quern_kernel *kernel, const quern_value *values, size_t count)
-{
-    quern_call_options options = QUERN_CALL_OPTIONS_INIT;
-    options.axes = (int[]){1};
-    options.axis_count = 1;
-    quern_explanation *e;
-    OK(quern_explain(&e, kernel, values, count, &options));
-    cr_expect(strstr(e->plan, ", held, "), "%s", e->plan);
-    quern_explanation_release(e);
-    OK(quern_call_n(kernel, values, count, &options));
-}
-
 /* Bytes of the output, and around it, that are not as expected. */
 static int64_t wrong_bytes(quern_kernel *kernel, element t, const columns *c, bool in_place)
 {
@@ -88,15 +66,8 @@ static int64_t wrong_bytes(quern_kernel *kernel, element t, const columns *c, bo
     OK(quern_array_from(&y, engine, t.dtype, SHAPE(c->all), c->from));
     quern_array *in = view_of(in_place ? y : x, t, c), *out = view_of(y, t, c);
     const quern_value values[] = {QUERN_VALUES(in, out)};
-    call_held(kernel, values, 2);
-    char *got = malloc((size_t)(c->all * t.size));
-    cr_assert(got);
-    OK(quern_array_read(y, got, (size_t)(c->all * t.size)));
-    int64_t wrong = 0;
-    for (int64_t k = 0; k < c->all * t.size; k++) {
-        wrong += got[k] != c->expected[k];
-    }
-    free(got);
+    call_along(kernel, values, 2, ", held, ");
+    const int64_t wrong = differing(y, c->expected, c->all * t.size);
     quern_array *arrays[] = {in, out, x, y};
     for (int n = 0; n < 4; n++) {
         quern_array_release(arrays[n]);
@@ -104,18 +75,10 @@ static int64_t wrong_bytes(quern_kernel *kernel, element t, const columns *c, bo
     return wrong;
 }
 
-static int64_t number_at(int64_t place)
-{
-    return place * 7 % 11 - 5;
-}
-
 /* Numbers small enough for all types; sums wrap around. */
 static void fill(const columns *c, int64_t size, bool exclusive)
 {
-    for (int64_t k = 0; k < c->all; k++) {
-        const int64_t value = number_at(k);
-        memcpy(c->from + k * size, &value, (size_t)size);
-    }
+    fill_numbers(c->from, c->all, size);
     memcpy(c->expected, c->from, (size_t)(c->all * size));
     for (int64_t k = 0; k < c->matrices * c->count; k++) {
         int64_t sum = 0;
@@ -157,39 +120,20 @@ Test(held_columns, exclusive_sums)
     check_sums(true);
 }
 
-/* Functions v -> v * f + s one after the other: an operation whose order counts, without an
- * identity, of values that are wider than what arrays have. */
 Test(held_columns, order_counts)
 {
     const element t = {QUERN_UINT32, 4};
-    const quern_scan_options options = {
-        .size = sizeof options,
-        .preamble = "typedef unsigned long long step;\n"
-                    "__device__ step then(step a, step b) {\n"
-                    "    unsigned f = (unsigned)(b >> 32);\n"
-                    "    return (step)((unsigned)(a >> 32) * f) << 32 | ((unsigned)a * f + "
-                    "(unsigned)b);\n"
-                    "}\n"
-                    "__device__ step step_of(unsigned x) {\n"
-                    "    return (step)(2 * x + 1) << 32 | (x ^ 85);\n"
-                    "}",
-        .scan_type = "unsigned long long"};
-    quern_kernel *kernel;
-    OK(quern_scan(&kernel, engine, "uint32 x", "uint32 y", "step_of(x)", "then(a, b)",
-                  "y = (unsigned)a ^ x", NULL, &options));
+    quern_kernel *kernel = ordered_kernel();
     srand(8);
     for (int n = 0; n < 8; n++) {
         columns c = draw_columns(t.size);
-        for (int64_t k = 0; k < c.all; k++) {
-            ((uint32_t *)c.from)[k] = (uint32_t)(k * 2654435761u >> 7);
-        }
+        fill_steps(c.from, c.all);
         memcpy(c.expected, c.from, (size_t)(c.all * t.size));
         for (int64_t k = 0; k < c.matrices * c.count; k++) {
             uint32_t sum = 0;
             for (int64_t p = 0; p < c.length; p++) {
                 uint32_t *own = (uint32_t *)c.expected + place_of(&c, k / c.count, p, k % c.count);
-                sum = sum * (2 * *own + 1) + (*own ^ 85);
-                *own ^= sum;
+                take_step(own, &sum);
             }
         }
         cr_expect_eq(wrong_bytes(kernel, t, &c, n % 2 == 1), 0, "case %d", n);
@@ -214,7 +158,7 @@ Test(held_columns, several_operands)
     OK(quern_array_from(&x, engine, QUERN_INT32, SHAPE(1, LENGTH, COUNT), from));
     OK(quern_array_from(&w, engine, QUERN_INT32, SHAPE(1, LENGTH, COUNT), from));
     const quern_value values[] = {QUERN_VALUES(x, w, 3, &y, &z)};
-    call_held(kernel, values, 5);
+    call_along(kernel, values, 5, ", held, ");
     OK(quern_array_read(y, sums, sizeof sums));
     OK(quern_array_read(z, places, sizeof places));
     int64_t wrong = 0;

@@ -5,25 +5,16 @@
  * type, where rows begin and end, how many there are, and whether results go where the elements
  * came from. The software device gets the shared memory of a large GPU.
  */
-#include "whole.h"
+#include "held.h"
 
 static void open_held(void)
 {
-    const char *device = getenv("QUERN_DEVICE");
-    if (!device || strncmp(device, "cuda", 4) != 0) {
-        setenv("QUERN_DEVICE", "soft:1,shared=227", 1);
-    }
-    whole_open();
+    whole_open_on("soft:1,shared=227");
 }
 
 TestSuite(held_rows, .init = open_held, .fini = whole_close);
 
 enum { TILE = 27 * 4096, SMALL_TILE = 18 * 4096, MARGIN = 64 }; /* bytes; elements */
-
-typedef struct element {
-    quern_dtype dtype;
-    int64_t size;
-} element;
 
 static int64_t processors(void)
 {
@@ -85,23 +76,9 @@ static int64_t wrong_bytes(quern_kernel *kernel, element t, const rows *r, bool 
     OK(quern_array_from(&x, engine, t.dtype, SHAPE(r->all), r->from));
     OK(quern_array_from(&y, engine, t.dtype, SHAPE(r->all), r->from));
     quern_array *in = view_of(in_place ? y : x, t, r), *out = view_of(y, t, r);
-    quern_call_options options = QUERN_CALL_OPTIONS_INIT;
-    options.axes = (int[]){1};
-    options.axis_count = 1;
     const quern_value values[] = {QUERN_VALUES(in, out)};
-    quern_explanation *e;
-    OK(quern_explain(&e, kernel, values, 2, &options));
-    cr_expect(strstr(e->plan, way), "%s", e->plan);
-    quern_explanation_release(e);
-    OK(quern_call_n(kernel, values, 2, &options));
-    char *got = malloc((size_t)(r->all * t.size));
-    cr_assert(got);
-    OK(quern_array_read(y, got, (size_t)(r->all * t.size)));
-    int64_t wrong = 0;
-    for (int64_t k = 0; k < r->all * t.size; k++) {
-        wrong += got[k] != r->expected[k];
-    }
-    free(got);
+    call_along(kernel, values, 2, way);
+    const int64_t wrong = differing(y, r->expected, r->all * t.size);
     quern_array *arrays[] = {in, out, x, y};
     for (int n = 0; n < 4; n++) {
         quern_array_release(arrays[n]);
@@ -118,15 +95,12 @@ static void release_rows(rows *r)
 /* Numbers small enough for all types; sums wrap around. */
 static void fill(const rows *r, bool exclusive)
 {
-    for (int64_t k = 0; k < r->all; k++) {
-        const int64_t value = k * 7 % 11 - 5;
-        memcpy(r->from + k * r->size, &value, (size_t)r->size);
-    }
+    fill_numbers(r->from, r->all, r->size);
     memcpy(r->expected, r->from, (size_t)(r->all * r->size));
     for (int64_t row = 0; row < r->count; row++) {
         int64_t sum = 0;
         for (int64_t k = 0; k < r->length; k++) {
-            const int64_t place = place_of(r, row, k), own = place / r->size * 7 % 11 - 5;
+            const int64_t place = place_of(r, row, k), own = number_at(place / r->size);
             const int64_t before = sum;
             sum += own;
             memcpy(r->expected + place, exclusive ? &before : &sum, (size_t)r->size);
@@ -233,40 +207,21 @@ Test(held_rows, narrower_results)
     quern_kernel_release(kernel);
 }
 
-/* Functions v -> v * f + s one after the other: an operation whose order counts, without an
- * identity, of values that are wider than what arrays have. */
 Test(held_rows, order_counts)
 {
     const element t = {QUERN_UINT32, 4};
-    const quern_scan_options options = {
-        .size = sizeof options,
-        .preamble = "typedef unsigned long long step;\n"
-                    "__device__ step then(step a, step b) {\n"
-                    "    unsigned f = (unsigned)(b >> 32);\n"
-                    "    return (step)((unsigned)(a >> 32) * f) << 32 | ((unsigned)a * f + "
-                    "(unsigned)b);\n"
-                    "}\n"
-                    "__device__ step step_of(unsigned x) {\n"
-                    "    return (step)(2 * x + 1) << 32 | (x ^ 85);\n"
-                    "}",
-        .scan_type = "unsigned long long"};
-    quern_kernel *kernel;
-    OK(quern_scan(&kernel, engine, "uint32 x", "uint32 y", "step_of(x)", "then(a, b)",
-                  "y = (unsigned)a ^ x", NULL, &options));
+    quern_kernel *kernel = ordered_kernel();
     const int64_t tiles = least_tiles();
     srand(8);
     for (int n = 0; n < (tiles > 100 ? 2 : 8); n++) {
         rows r = draw_rows(t.size, tiles);
-        for (int64_t k = 0; k < r.all; k++) {
-            ((uint32_t *)r.from)[k] = (uint32_t)(k * 2654435761u >> 7);
-        }
+        fill_steps(r.from, r.all);
         memcpy(r.expected, r.from, (size_t)(r.all * t.size));
         for (int64_t row = 0; row < r.count; row++) {
             uint32_t sum = 0;
             for (int64_t k = 0; k < r.length; k++) {
                 uint32_t *own = (uint32_t *)(r.expected + place_of(&r, row, k));
-                sum = sum * (2 * *own + 1) + (*own ^ 85);
-                *own ^= sum;
+                take_step(own, &sum);
             }
         }
         cr_expect_eq(wrong_bytes(kernel, t, &r, n % 2 == 1, "held in"), 0, "case %d", n);

@@ -26,14 +26,21 @@ static inline void whole_open(void)
     cr_assert_eq(quern_open(&engine, NULL), QUERN_OK, "%s", quern_last_error_text());
 }
 
-/* The same on as many processors as a large GPU has: on one, where the tests run there. */
-static inline void whole_open_large(void)
+/* The same on `soft`, a software device that is unlike the machine, or on a GPU, where the tests
+ * run there. */
+static inline void whole_open_on(const char *soft)
 {
     const char *device = getenv("QUERN_DEVICE");
     if (!device || strncmp(device, "cuda", 4) != 0) {
-        setenv("QUERN_DEVICE", "soft:132", 1);
+        setenv("QUERN_DEVICE", soft, 1);
     }
     whole_open();
+}
+
+/* The same on as many processors as a large GPU has. */
+static inline void whole_open_large(void)
+{
+    whole_open_on("soft:132");
 }
 
 /* Which plan a shape gets depends on the device: tests count plans on this one, which is the same
