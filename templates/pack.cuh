@@ -71,6 +71,26 @@ __device__ __forceinline__ void await_words()
 #endif
 }
 
+// Of two words that follow each other in memory, N parts of 4 bytes each, as many from byte `off` of
+// the first on. S_: what `off` is a multiple of.
+template <int S_, int N_>
+__device__ __forceinline__ void splice(unsigned (&to)[N_], const unsigned (&both)[2 * N_], int off)
+{
+    unsigned part[2 * N_];
+    memcpy(part, both, sizeof part);
+#pragma unroll
+    for (int step = N_ / 2; step > 0 && 4 * step >= S_; step /= 2) {
+#pragma unroll
+        for (int j = 0; j < 2 * N_ - step; j++) {
+            part[j] = off & 4 * step ? part[j + step] : part[j];
+        }
+    }
+#pragma unroll
+    for (int j = 0; j < N_; j++) {
+        to[j] = S_ < 4 ? __funnelshift_r(part[j], part[j + 1], 8 * (off & 3)) : part[j];
+    }
+}
+
 // L elements of T. W: bytes of one access.
 template <typename T_, int L_> struct alignas(sizeof(T_) * L_ < 16 ? sizeof(T_) * L_ : 16) pack {
     static constexpr int W_ = sizeof(T_) * L_ < 16 ? sizeof(T_) * L_ : 16;

@@ -36,6 +36,21 @@ template <int S_, int E_> struct lot {
         }
     }
 
+    // The same from memory at any alignment, of which the words at both ends may be read whole.
+    __device__ __forceinline__ static void bring_off(char *to, const char *from)
+    {
+        const int off = (int)((size_t)from % 16);
+        const uint4 *const first = (const uint4 *)(from - off) + threadIdx.x % 32;
+#pragma unroll
+        for (int k = 0; k < turns; k++) {
+            const uint4 both[2] = {first[32 * k], first[32 * k + 1]};
+            unsigned part[8], word[4];
+            memcpy(part, both, sizeof part);
+            splice<S_>(word, part, off);
+            memcpy(to + place(512 * k + threadIdx.x % 32 * 16), word, sizeof word);
+        }
+    }
+
     // The same of bytes `low` ... `high` - 1 of the warp's alone: what no word has comes by elements.
     __device__ __forceinline__ static void bring_part(char *to, const char *from, int low, int high)
     {

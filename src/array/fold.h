@@ -17,6 +17,7 @@
 #define QN_FOLD_BLOCK       256 /**< threads of a block */
 #define QN_FOLD_BLOCK_SHIFT 8   /**< its exponent */
 #define QN_FOLD_WARP        32  /**< threads of a warp */
+#define QN_SECTOR_BYTES     32  /**< that memory reads and writes at once */
 
 /** Scans in shared memory. */
 typedef enum qn_staged {
@@ -255,8 +256,8 @@ bool qn_fold_off_alike(const qn_fold_making *m, size_t k, size_t other);
 /** True when all strides of operand `k` along kept dimensions but that of the lanes, and its first
  * element, are multiples of `alignment`. */
 bool qn_fold_begins_aligned(const qn_fold *fold, size_t k, uint32_t alignment);
-/** True when some of operand `k`'s rows may begin off the alignment of words of 16 bytes. */
-bool qn_fold_rows_begin_off(const qn_fold *fold, size_t k);
+/** True when all of operand `k`'s rows begin on a multiple of `bytes`. */
+bool qn_fold_rows_begin_with(const qn_fold *fold, size_t k, uint32_t bytes);
 /** Registers that the inputs of a unit take. */
 uint32_t qn_fold_unit_registers(const qn_fold_making *m);
 /** How many words the busiest bank of shared memory gives a warp whose lanes ask for these bytes.

@@ -68,13 +68,13 @@ bool qn_fold_begins_aligned(const qn_fold *f, size_t k, uint32_t alignment)
     return all % alignment == 0;
 }
 
-bool qn_fold_rows_begin_off(const qn_fold *f, size_t k)
+bool qn_fold_rows_begin_with(const qn_fold *f, size_t k, uint32_t bytes)
 {
-    bool off = (uintptr_t)f->base[k] % QN_ACCESS_BYTES != 0;
+    bool all = (uintptr_t)f->base[k] % bytes == 0;
     for (int d = 0; d < f->form.kept; d++) {
-        off |= f->stride[k][d] % QN_ACCESS_BYTES != 0;
+        all &= f->stride[k][d] % bytes == 0;
     }
-    return off;
+    return all;
 }
 
 qn_access qn_fold_output_access(const qn_fold_making *m, size_t k)
@@ -130,7 +130,8 @@ uint32_t qn_fold_unit_registers(const qn_fold_making *m)
     uint32_t registers = 0;
     for (size_t k = 0; k < m->inputs; k++) {
         const uint32_t item = m->operands[k].item_size, lanes = f->lanes;
-        registers += f->access[k] == QN_ACCESS_VECTOR      ? (uint32_t)qn_over(lanes * item, WORD)
+        const bool words = f->access[k] == QN_ACCESS_VECTOR || f->access[k] == QN_ACCESS_WORDS;
+        registers += words                                 ? (uint32_t)qn_over(lanes * item, WORD)
                      : f->access[k] == QN_ACCESS_BROADCAST ? (uint32_t)qn_over(item, WORD)
                                                            : lanes * (uint32_t)qn_over(item, WORD);
     }

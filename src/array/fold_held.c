@@ -36,7 +36,7 @@ static uint32_t words_held(const qn_fold_making *m, uint32_t lanes)
 static bool is_ragged(const qn_fold_making *m, uint32_t lanes)
 {
     const qn_fold *f = m->fold;
-    return f->length % lanes != 0 || qn_fold_rows_begin_off(f, f->form.anchor);
+    return f->length % lanes != 0 || !qn_fold_rows_begin_with(f, f->form.anchor, QN_ACCESS_BYTES);
 }
 
 bool qn_fold_hold(const qn_fold_making *m, uint32_t value_size, int waves)

@@ -44,40 +44,77 @@ void qn_fold_lots(uint8_t *lots, const qn_fold_form *f, const qn_operand *operan
     }
 }
 
-/* How far operand `k` is off the alignment of words, in elements: its first, or (`d` not negative)
- * a step along dimension `d`. */
+/* How far operand `k` is off the alignment of sectors, in elements: its first, or (`d` not
+ * negative) a step along dimension `d`. */
 static int64_t off_by(const qn_fold_making *m, size_t k, int d)
 {
     const qn_fold *f = m->fold;
     const int64_t item = m->operands[k].item_size;
-    const int64_t bytes = d < 0 ? (int64_t)((uintptr_t)f->base[k] % QN_ACCESS_BYTES)
-                                : f->stride[k][d] % QN_ACCESS_BYTES;
+    const int64_t bytes = d < 0 ? (int64_t)((uintptr_t)f->base[k] % QN_SECTOR_BYTES)
+                                : f->stride[k][d] % QN_SECTOR_BYTES;
     return bytes / item;
 }
 
-/* True when operand `k` is aligned to words wherever operand `anchor` is. */
+/* True when operand `k` is aligned to words, an output to sectors, wherever operand `anchor` is to
+ * sectors. One that has more elements in those than the anchor is so only if no row of the anchor
+ * is off. */
 static bool lies_like(const qn_fold_making *m, size_t k, size_t anchor)
 {
-    const int64_t lanes = QN_ACCESS_BYTES / m->operands[k].item_size;
+    const int64_t bytes = k < m->inputs ? QN_ACCESS_BYTES : QN_SECTOR_BYTES;
+    const int64_t lanes = bytes / m->operands[k].item_size;
+    const bool follows = QN_SECTOR_BYTES / m->operands[anchor].item_size % lanes == 0;
     for (int d = -1; d < m->fold->form.kept; d++) {
-        if ((off_by(m, k, d) - off_by(m, anchor, d)) % lanes != 0) {
+        const int64_t off = off_by(m, anchor, d);
+        if ((off_by(m, k, d) - off) % lanes != 0 || (!follows && d >= 0 && off != 0)) {
             return false;
         }
     }
     return true;
 }
 
-/* The operand for which words are aligned: the narrowest, since wider ones are then more often. */
-static size_t choose_anchor(const qn_fold_making *m)
+static bool is_dense(const qn_fold_making *m, size_t k)
 {
-    size_t best = m->count;
+    return m->fold->form.access[k] == QN_ACCESS_WORDS ||
+           m->fold->form.access[k] == QN_ACCESS_VECTOR;
+}
+
+/* How dense operands lie where words are aligned for `anchor`. True: all are in words. */
+static bool take_anchor(const qn_fold_making *m, size_t anchor)
+{
+    qn_fold_form *f = &m->fold->form;
+    bool all = true;
+    f->anchor = (uint8_t)anchor;
     for (size_t k = 0; k < m->count; k++) {
-        bool dense = m->fold->form.access[k] == QN_ACCESS_WORDS;
-        if (dense && (best == m->count || m->operands[k].item_size < m->operands[best].item_size)) {
-            best = k;
+        if (is_dense(m, k)) {
+            f->access[k] = lies_like(m, k, anchor) ? QN_ACCESS_VECTOR : QN_ACCESS_WORDS;
+            all &= f->access[k] == QN_ACCESS_VECTOR;
         }
     }
-    return best;
+    return all;
+}
+
+/* Choose the operand for which words are aligned: the narrowest, since wider ones are then more
+ * often. If some is not, the widest output: what is written in parts of sectors takes several times
+ * as long, what is read at any alignment a few instructions. bool into int32 from an odd address
+ * went at 0.26 of a copy's speed on an H200, from an even one at 0.77. */
+static void choose_anchor(const qn_fold_making *m)
+{
+    size_t narrowest = m->count, widest = m->count;
+    for (size_t k = 0; k < m->count; k++) {
+        const uint32_t item = m->operands[k].item_size;
+        if (!is_dense(m, k)) {
+            continue;
+        }
+        if (narrowest == m->count || item < m->operands[narrowest].item_size) {
+            narrowest = k;
+        }
+        if (k >= m->inputs && (widest == m->count || item > m->operands[widest].item_size)) {
+            widest = k;
+        }
+    }
+    if (!take_anchor(m, narrowest) && widest < m->count) {
+        take_anchor(m, widest);
+    }
 }
 
 /* How each operand is reached, and the anchor. False: some cannot be. */
@@ -96,13 +133,7 @@ static bool choose_access(const qn_fold_making *m)
                        : stride == -(int64_t)o->item_size ? QN_ACCESS_BACK
                                                           : QN_ACCESS_STRIDED;
     }
-    const size_t anchor = choose_anchor(m);
-    f->anchor = (uint8_t)anchor;
-    for (size_t k = 0; k < m->count; k++) {
-        if (f->access[k] == QN_ACCESS_WORDS && lies_like(m, k, anchor)) {
-            f->access[k] = QN_ACCESS_VECTOR;
-        }
-    }
+    choose_anchor(m);
     return true;
 }
 
@@ -157,15 +188,14 @@ static bool choose_run(const qn_fold_making *m, uint32_t value_size)
     return false;
 }
 
-/* Elements of the first tile that may lie before a row, so that words are aligned. */
+/* Elements of the first tile that may lie before a row, so that sectors are whole. */
 static int64_t most_skipped(const qn_fold_making *m)
 {
-    const qn_fold *f = m->fold;
-    const size_t k = f->form.anchor;
-    if (k >= m->count) {
+    const size_t k = m->fold->form.anchor;
+    if (k >= m->count || qn_fold_rows_begin_with(m->fold, k, QN_SECTOR_BYTES)) {
         return 0;
     }
-    return qn_fold_rows_begin_off(f, k) ? QN_ACCESS_BYTES / m->operands[k].item_size - 1 : 0;
+    return QN_SECTOR_BYTES / m->operands[k].item_size - 1;
 }
 
 /* The tiles of rows of `length`: where a row has few, shorter runs that fill the last one, too. */

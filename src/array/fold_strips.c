@@ -32,7 +32,6 @@
 #define SIDE_BYTES   256 /* of columns side by side: on an H200 256 outdo 64 and 1024 */
 #define NARROW_BYTES 64  /* of a row; narrower ones, or of half words, go by lines */
 #define MANY_STRIPS  8   /* of a block that goes by lines */
-#define SECTOR_BYTES 32
 #define HALF_WORD    8
 
 /* Instructions, as the generated code has them. */
@@ -204,7 +203,7 @@ static bool begin_with_sectors(const qn_fold_making *m)
 {
     bool all = true;
     for (size_t k = 0; k < m->count; k++) {
-        all &= begins_with(m->fold, k, SECTOR_BYTES);
+        all &= begins_with(m->fold, k, QN_SECTOR_BYTES);
     }
     return all;
 }
@@ -217,7 +216,7 @@ static void put_held(const qn_fold_making *m, uint32_t bytes, uint32_t held, uin
     qn_fold *f = m->fold;
     put_strips(m, bytes, QN_MAX(1, SIDE_BYTES / bytes), held + owned);
     if (sectors) {
-        const uint32_t packs = QN_MAX(1, SECTOR_BYTES / bytes);
+        const uint32_t packs = QN_MAX(1, QN_SECTOR_BYTES / bytes);
         f->workers = (uint32_t)qn_over(f->workers, packs) * packs;
         f->groups = qn_over(f->outputs / f->form.lanes, f->workers);
         set_steps(f, held + owned);

@@ -89,17 +89,19 @@ static void room_hole(qn_text *out, const qn_call *call)
     }
 }
 
-/* How many elements of the first tile lie before the row. */
+/* How many elements of the first tile lie before the row: of a sector; of a word, where a block
+ * holds its tile. */
 void qn_source_row_skip(qn_text *out, const qn_call *call)
 {
     const uint32_t k = call->fold.form.anchor;
+    const int bytes = call->fold.form.runs ? QN_SECTOR_BYTES : QN_ACCESS_BYTES;
     if (k >= call->operand_count) {
         qn_source_number(out, "skip", 0);
         return;
     }
     const uint32_t size = call->operands[k].item_size;
     qn_text_printf(out, "    const int _quern_skip = (int)((size_t)_quern_place%u / %u %% %d);\n",
-                   k, size, QN_ACCESS_BYTES / (int)size);
+                   k, size, bytes / (int)size);
 }
 
 /* ---- elements ------------------------------------------------------------------------------- */
@@ -140,10 +142,28 @@ static void await_hole(qn_text *out, const qn_call *call)
     }
 }
 
+/* Elements that lie on, but off the alignment: in words that are shifted, where the row has those
+ * at both ends whole. */
+static void bring_off(qn_text *out, const qn_call *call, uint32_t k)
+{
+    const uint32_t size = call->operands[k].item_size, lanes = QN_ACCESS_BYTES / size;
+    qn_text_printf(
+        out,
+        "    if (_quern_whole && _quern_start >= %u && _quern_walk.covered - _quern_start "
+        ">= _quern_share + %u) {\n"
+        "        _quern_lot_type%u::bring_off(_quern_lot%u, _quern_place%u + (long "
+        "long)_quern_start * %u);\n"
+        "    } else\n",
+        lanes, lanes, k, k, k, size);
+}
+
 static void put_each_hole(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
         if (!is_same(call, k) && !is_words(call, k)) {
+            if (call->fold.form.access[k] == QN_ACCESS_WORDS) {
+                bring_off(out, call, k);
+            }
             qn_text_printf(out,
                            "    _quern_lot_type%u::put_each<8>(_quern_lot%u, _quern_low, "
                            "_quern_high, [&](const int _quern_lane) { return (%s)",

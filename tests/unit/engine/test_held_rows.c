@@ -161,6 +161,58 @@ Test(held_rows, many_rows_by_runs)
     }
 }
 
+/* Results wider than the elements, which begin anywhere: what is written goes in whole sectors, so
+ * that elements come from words that are shifted. */
+Test(held_rows, wider_results_off_alignment)
+{
+    static const element types[] = {{QUERN_INT8, 1}, {QUERN_INT16, 2}, {QUERN_INT32, 4}};
+    quern_kernel *kernel;
+    OK(quern_scan(&kernel, engine, "T x", "int64 y", "x", "a + b", "y = a", "0", NULL));
+    srand(34);
+    for (int n = 0; n < 36; n++) {
+        const element t = types[n % 3];
+        const int64_t count = 1 + rand() % 3, length = 20000 + rand() % 90000;
+        const int64_t offset = rand() % 34, all = count * length + offset;
+        char *from = malloc((size_t)(all * t.size)), *got = malloc((size_t)all * sizeof(int64_t));
+        cr_assert(from && got);
+        fill_numbers(from, all, t.size);
+        const int64_t untouched = 77;
+        for (int64_t k = 0; k < all; k++) {
+            memcpy(got + k * (int64_t)sizeof k, &untouched, sizeof untouched);
+        }
+        const int64_t to = rand() % 2 == 0 ? offset : rand() % (offset + 1);
+        quern_array *memory, *room, *x, *y;
+        OK(quern_array_from(&memory, engine, t.dtype, SHAPE(all), from));
+        OK(quern_array_from(&room, engine, QUERN_INT64, SHAPE(all), got));
+        OK(quern_array_wrap(&x, engine, t.dtype, SHAPE(count, length), NULL,
+                            (char *)quern_array_pointer(memory) + offset * t.size, NULL, NULL));
+        OK(quern_array_wrap(&y, engine, QUERN_INT64, SHAPE(count, length), NULL,
+                            (char *)quern_array_pointer(room) + to * (int64_t)sizeof(int64_t), NULL,
+                            NULL));
+        quern_call_options options = QUERN_CALL_OPTIONS_INIT;
+        options.axes = (int[]){1};
+        options.axis_count = 1;
+        OK(quern_call_with(kernel, &options, x, y));
+        OK(quern_array_read(room, got, (size_t)all * sizeof(int64_t)));
+        int64_t wrong = 0, sum = 0;
+        for (int64_t k = 0; k < all; k++) {
+            const bool inside = k >= to && k < to + count * length;
+            sum = inside ? ((k - to) % length == 0 ? 0 : sum) + number_at(offset + k - to) : 77;
+            wrong += ((int64_t *)(void *)got)[k] != sum;
+        }
+        cr_expect_eq(wrong, 0, "case %d: %lld rows of %lld, %lld bytes, from %lld to %lld", n,
+                     (long long)count, (long long)length, (long long)t.size, (long long)offset,
+                     (long long)to);
+        quern_array *arrays[] = {x, y, memory, room};
+        for (int k = 0; k < 4; k++) {
+            quern_array_release(arrays[k]);
+        }
+        free(from);
+        free(got);
+    }
+    quern_kernel_release(kernel);
+}
+
 /* Results narrower than the elements: a word has those of several units. What lies behind the last
  * row stays as it is. */
 Test(held_rows, narrower_results)
