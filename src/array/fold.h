@@ -84,6 +84,8 @@ typedef struct qn_fold_form {
     uint8_t cut; /**< reduction: 1: the last unit along its dimension lies further back, and shares
                       elements with the one before, whose they are */
     uint8_t spans;  /**< reduction: 1: the lanes of a unit are those of a span (fold_spans.c) */
+    uint8_t swath;  /**< scan, columns: 1: a warp has its part of rows that lie at any alignment, in
+                         words (fold_swath.c) */
     uint8_t apart;  /**< a thread has so many outputs, a block apart (fold_apart.c, `known`: all of
                          their elements are read at once; fold_scan_apart.c, which have `steps`) */
     uint8_t phases; /**< reduction: 1: a unit is a pack of each phase of rows (fold_phases.c) */
@@ -106,7 +108,8 @@ typedef struct qn_fold {
     int64_t units;    /**< whole units of an output; QN_RAGGED_EACH: so many at least */
     int64_t head;     /**< elements before the first unit; rows of one reduced dimension only;
                          lined: elements of a line that no unit covers; staged, whole: outputs side
-                         by side; cut, boxes: elements; packed: those of a lane; held: full tiles */
+                         by side; cut, boxes: elements; packed: those of a lane; held: full
+                         tiles; swaths: columns of a row */
     int64_t rest;     /**< elements that no unit covers: the head, and a tail */
     uint32_t workers; /**< threads of a block for an output: a power of two; staged: outputs of a
                          tile */
@@ -156,6 +159,7 @@ typedef struct qn_fold_rules {
     bool dear;           /**< reduction: combining two takes a division */
     uint32_t value_size; /**< bytes of the values that are combined, if known, or 0 */
     bool exact;          /**< the order in which values are combined changes no bit */
+    bool in_place;       /**< an output is an input */
     bool repeats;        /**< map may be called twice for an element; scan: and post not for
                               elements of outputs in memory */
     qn_setting setting;  /**< what was measured to be better than what follows from the rest */
@@ -399,6 +403,19 @@ void qn_fold_take_descents(const qn_fold_making *m);
 static inline int qn_fold_descent_blocks(uint32_t steps)
 {
     return steps > 16 ? 2 : 5;
+}
+
+/* ---- fold_swath.c: for scans along columns -------------------------------------------------- */
+
+/** Units of a warp's swath that no other has; it reads as many as it has lanes. */
+#define QN_SWATH_UNITS 30
+/** Choose units for swaths, and their access; false: operands do not lie so, or packs do as well.
+ */
+bool qn_fold_choose_swaths(const qn_fold_making *m);
+/** Swaths of a row. */
+static inline int64_t qn_fold_row_swaths(const qn_fold *f)
+{
+    return qn_over(f->extent[f->form.kept - 1], (int64_t)QN_SWATH_UNITS * f->form.lanes);
 }
 
 /* ---- fold_scan_apart.c ---------------------------------------------------------------------- */

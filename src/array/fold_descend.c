@@ -15,12 +15,15 @@
 #define MOST_ELEMENTS 64   /* of them */
 #define REGISTERS     32   /* for their inputs */
 #define MEMORY_BYTES  40e3 /* under way for a processor, reads and writes, at memory's speed */
+#define TORN          1.5  /* how much longer it takes to write sectors in parts, not in packs of */
+#define WIDE          8    /* bytes, of which few are parts */
 
 /* Instructions, as the generated code has them. */
 #define THREAD_COST  30 /* a thread */
 #define KEPT_COST    12 /* its place along a kept dimension */
 #define UNIT_COST    10 /* a unit: its places, its accesses, conditions */
 #define ELEMENT_COST 4  /* an element of a unit */
+#define SWATH_COST   25 /* a unit of an operand that is shifted */
 
 /* Threads for each processor. */
 static double threads(const qn_fold_making *m)
@@ -65,7 +68,11 @@ static double descent_cost(const qn_fold_making *m)
     const qn_fold *f = m->fold;
     const double places = (double)(qn_over(f->length, f->form.steps) * f->form.steps);
     const double thread = THREAD_COST + KEPT_COST * f->form.kept;
-    return ELEMENT_COST + (double)UNIT_COST / f->form.lanes * places / (double)f->length +
+    double unit = UNIT_COST;
+    for (size_t k = 0; k < m->count; k++) {
+        unit += f->form.access[k] == QN_ACCESS_WORDS ? SWATH_COST : 0;
+    }
+    return ELEMENT_COST + unit / f->form.lanes * places / (double)f->length +
            thread / (double)(f->form.lanes * f->length) + qn_fold_reach_cost(m);
 }
 
@@ -84,9 +91,10 @@ static double plan_lanes(const qn_fold_making *m, uint32_t lanes)
 }
 
 /* Plan with the lanes that cost least: packs take fewer instructions, but have fewer threads, and
- * leave gaps where an operand has no packs. Returns the cost. */
+ * leave gaps where an operand has no packs. Off the alignment, by swaths. Returns the cost. */
 static double plan_best(const qn_fold_making *m)
 {
+    qn_fold *f = m->fold;
     uint32_t widest = 1, best = 1;
     for (size_t k = 0; k < m->count; k++) {
         widest = QN_MAX(widest, m->operands[k].item_size);
@@ -99,6 +107,15 @@ static double plan_best(const qn_fold_making *m)
             best = lanes;
             least = cost;
         }
+    }
+    const bool narrow = best == 1 || best * m->operands[m->inputs].item_size < WIDE;
+    const double torn = narrow ? TORN : 1;
+    if (qn_fold_choose_swaths(m)) {
+        const double cost = descent_cost(m) * hunger(m);
+        if (cost < least * torn) {
+            return cost;
+        }
+        f->form.swath = 0;
     }
     return plan_lanes(m, best);
 }
@@ -119,12 +136,18 @@ void qn_fold_take_descents(const qn_fold_making *m)
     f->form.line_in = f->form.line_out = 0;
     f->form.block = f->form.ragged = f->form.split = f->form.again = f->form.spread = 0;
     f->form.strips = f->form.bundles = f->form.lines = f->form.back = f->form.apart = 0;
-    f->form.packed = f->form.woven = 0;
+    f->form.packed = f->form.woven = f->form.swath = 0;
     f->head = f->rest = 0;
-    const double descent = qn_fold_take_scans_apart(m, plan_best(m));
+    double descent = plan_best(m);
+    if (f->form.swath) {
+        f->head = f->extent[f->form.kept - 1];
+        f->groups = qn_over(qn_fold_packs(f), QN_FOLD_BLOCK / QN_FOLD_WARP);
+    } else {
+        descent = qn_fold_take_scans_apart(m, descent);
+        f->groups = qn_over(f->outputs / f->form.lanes, QN_FOLD_BLOCK * QN_MAX(f->form.apart, 1));
+    }
     f->units = f->chunk = f->length;
     f->workers = 1;
-    f->groups = qn_over(f->outputs / f->form.lanes, QN_FOLD_BLOCK * QN_MAX(f->form.apart, 1));
     f->splits = 1;
     if (!plain && (others == 0 || descent >= others)) {
         memcpy(f, before.bytes, sizeof before.bytes);

@@ -192,6 +192,9 @@ int64_t qn_fold_packs(const qn_fold *f)
     if (f->form.columns && (f->form.whole || f->form.cut)) {
         return f->outputs / f->head * qn_over(f->head, f->form.lanes);
     }
+    if (f->form.swath) {
+        return f->outputs / f->extent[f->form.kept - 1] * qn_fold_row_swaths(f);
+    }
     return f->form.columns ? f->outputs / f->form.lanes : f->outputs;
 }
 

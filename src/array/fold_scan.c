@@ -241,8 +241,9 @@ void qn_fold_print_scan(qn_text *out, const qn_fold *f, size_t operand_count)
     } else if (f->form.apart) {
         qn_text_printf(out, "%d scans a thread, a block apart", f->form.apart);
     } else if (f->form.descends) {
-        qn_text_printf(out, "by columns, a thread down each, %d element%s at once, %d time%s",
-                       f->form.lanes, f->form.lanes == 1 ? "" : "s", f->form.steps,
+        qn_text_printf(out, "by columns, a thread down each, %d element%s at once%s, %d time%s",
+                       f->form.lanes, f->form.lanes == 1 ? "" : "s",
+                       f->form.swath ? " in swaths" : "", f->form.steps,
                        f->form.steps == 1 ? "" : "s");
     } else if (f->form.strips) {
         qn_text_printf(

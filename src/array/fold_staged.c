@@ -156,7 +156,7 @@ double qn_fold_reach_cost(const qn_fold_making *m)
     double reach = 0;
     for (size_t k = 0; k < m->count; k++) {
         const uint32_t item = m->operands[k].item_size;
-        if (qn_fold_is_pack(f->form.access[k])) {
+        if (qn_fold_is_pack(f->form.access[k]) || f->form.access[k] == QN_ACCESS_WORDS) {
             reach += dense_cost(f, k, item);
         } else if (f->form.spread && k >= m->inputs) {
             reach += SPREAD_COST + reach_cost(inner_stride(f, k, false));

@@ -209,9 +209,10 @@ quern_status qn_fold_walk(qn_parameter_block *block, const qn_call *call)
         w.run = f->run;
     }
     for (int d = 0; d < dims; d++) {
-        const int64_t packs = f->form.whole || f->form.cut ? qn_over(f->extent[d], f->form.lanes)
-                              : qn_fold_is_lined(&f->form) ? qn_fold_line_units(f)
-                                                           : f->extent[d] / f->form.lanes;
+        const int64_t packs = f->form.swath                  ? qn_fold_row_swaths(f)
+                              : f->form.whole || f->form.cut ? qn_over(f->extent[d], f->form.lanes)
+                              : qn_fold_is_lined(&f->form)   ? qn_fold_line_units(f)
+                                                             : f->extent[d] / f->form.lanes;
         w.extent[d] = QN_MAX(1, d == lane ? packs : f->extent[d]);
     }
     w.stride = f->stride;

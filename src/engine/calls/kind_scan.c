@@ -119,6 +119,7 @@ static void plan(qn_call *call)
                            .positions = kernel->uses_axes,
                            .located = kernel->uses_axes || kernel->uses_position,
                            .in_turns = !kernel->loops_apart && kernel->heavy == 0,
+                           .in_place = call->aliased,
                            .repeats = may_repeat(call),
                            .pack_bytes = qn_call_pack_bytes(call, call->operand_count),
                            .processors = kernel->engine->processors,

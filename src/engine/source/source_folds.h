@@ -211,6 +211,12 @@ quern_status qn_scan_apart_source(qn_text *out, const qn_call *call, qn_header *
 quern_status qn_scan_packed_source(qn_text *out, const qn_call *call, qn_header *headers,
                                    size_t *header_count);
 
+/* ---- source_scan_swaths.c ------------------------------------------------------------------- */
+
+/** The same as qn_scan_source for columns by swaths. */
+quern_status qn_scan_swaths_source(qn_text *out, const qn_call *call, qn_header *headers,
+                                   size_t *header_count);
+
 /* ---- source_scan_columns.c ------------------------------------------------------------------ */
 
 /** The same as qn_scan_source for columns in strips. */

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "fold_opening.inc"
+
+extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_parameters)
+{
+#include "scan_texts.inc"
+HOLE_room
+    const _quern_index _quern_output =
+        (_quern_index)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+    if (_quern_output >= _quern_walk.outputs) {
+        return;
+    }
+#include "swath_own.inc"
+    quern::front<_type_reduce> _quern_initial, _quern_front[_quern_lanes];
+HOLE_initial
+#pragma unroll
+    for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
+        _quern_front[_quern_lane] = _quern_initial;
+    }
+    const _quern_index _quern_last = _quern_walk.units - 1;
+HOLE_begin
+#pragma unroll 1
+    for (_quern_index _quern_base = 0; _quern_base <= _quern_last; _quern_base += _quern_steps) {
+        const int _quern_count = (int)min(_quern_last - _quern_base + 1, (_quern_index)_quern_steps);
+#pragma unroll
+        for (int _quern_row = 0; _quern_row < _quern_steps; _quern_row++) {
+HOLE_bring
+        }
+        // Beside the first and the last row there may be no memory.
+        if (_quern_ends) {
+#pragma unroll 1
+            for (int _quern_row = 0; _quern_row < _quern_count; _quern_row++) {
+                const bool _quern_alone = _quern_base + _quern_row == 0 ||
+                                          _quern_base + _quern_row == _quern_last;
+HOLE_bring_some
+            }
+        }
+        quern::await_words();
+        __syncwarp();
+#pragma unroll 1
+        for (int _quern_row = 0; _quern_row < _quern_count; _quern_row++) {
+            [[maybe_unused]] const _quern_index _quern_position = _quern_base + _quern_row;
+            const bool _quern_has = _quern_initial.has || _quern_position > 0;
+HOLE_results
+            if (_quern_live) {
+HOLE_take
+#pragma unroll
+                for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
+                    _quern_front[_quern_lane].has = _quern_has;
+                    const _quern_slot _quern_value = quern::next_value<_quern_exclusive>(
+                        _quern_front[_quern_lane], _quern_map(HOLE_arguments), _quern_scan);
+HOLE_give
+                }
+            }
+HOLE_store
+        }
+        __syncwarp();
+HOLE_move
+    }
+}

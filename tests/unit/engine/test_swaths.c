@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Scans along columns whose rows lie at any alignment (src/array/fold_swath.c), beside results made
+ * on the host. Each case is drawn: the types, how many columns there are and how long, how far
+ * apart positions and matrices lie, where memory begins, what the texts do. Arrays end where their
+ * memory does, so that whatever is read beside a row is memory's or is found.
+ */
+#include "held.h"
+
+/* Few processors, so that there are columns enough for each. */
+static void open_swaths(void)
+{
+    whole_open_on("soft:1");
+}
+
+TestSuite(swaths, .init = open_swaths, .fini = whole_close);
+
+enum { DRAWN = 60 };
+
+/* Matrices one behind the other, of which each column is scanned. */
+typedef struct view {
+    int64_t offset, pitch, apart, all; /* elements; `all` of the memory */
+} view;
+
+typedef struct shape {
+    int64_t matrices, length, count;
+} shape;
+
+static view draw_view(const shape *s)
+{
+    view v = {.offset = rand() % 18, .pitch = s->count + rand() % 4};
+    v.apart = s->length * v.pitch + rand() % 4;
+    v.all = v.offset + (s->matrices - 1) * v.apart + (s->length - 1) * v.pitch + s->count;
+    return v;
+}
+
+static int64_t place_of(const view *v, int64_t matrix, int64_t position, int64_t column)
+{
+    return v->offset + matrix * v->apart + position * v->pitch + column;
+}
+
+/* On a GPU matrices are so many that each processor has enough. */
+static shape draw_shape(void)
+{
+    const bool soft = whole_is_soft();
+    const shape s = {.length = 1 + rand() % 24 + rand() % 2 * 64,
+                     .count = 260 + rand() % 1500 + rand() % 2 * 1800,
+                     .matrices = soft ? 1 + rand() % 4 : 700 + rand() % 9};
+    return s;
+}
+
+static quern_array *wrap(quern_array *memory, element t, const shape *s, const view *v)
+{
+    quern_array *a;
+    OK(quern_array_wrap(&a, engine, t.dtype, SHAPE(s->matrices, s->length, s->count),
+                        (int64_t[]){v->apart * t.size, v->pitch * t.size, t.size},
+                        (char *)quern_array_pointer(memory) + v->offset * t.size, NULL, NULL));
+    return a;
+}
+
+/* Numbers, of which an output keeps the even ones of its input where a text says so. */
+typedef struct way {
+    const char *post;
+    bool exclusive, keeps, product;
+} way;
+
+static const way ways[] = {
+    {"y = a", false, false, false},
+    {"y = a", true, false, false},
+    {"if (x % 2 != 0) y = a", false, true, false},
+    {"y = a", false, false, true},
+};
+
+static int64_t value_at(int64_t place, const way *w)
+{
+    const int64_t x = number_at(place);
+    return w->product ? x * x + 2 : x;
+}
+
+static void expect(char *to, element t, const shape *s, const view *in, const view *out,
+                   const way *w)
+{
+    for (int64_t m = 0; m < s->matrices; m++) {
+        for (int64_t c = 0; c < s->count; c++) {
+            int64_t sum = 0;
+            for (int64_t p = 0; p < s->length; p++) {
+                const int64_t from = place_of(in, m, p, c), before = sum;
+                sum += value_at(from, w);
+                if (!w->keeps || number_at(from) % 2 != 0) {
+                    memcpy(to + place_of(out, m, p, c) * t.size, w->exclusive ? &before : &sum,
+                           (size_t)t.size);
+                }
+            }
+        }
+    }
+}
+
+static quern_kernel *scan_of(const way *w)
+{
+    const quern_scan_options options = {.size = sizeof options, .exclusive = w->exclusive};
+    quern_kernel *kernel;
+    OK(w->product
+           ? quern_scan(&kernel, engine, "T x, T u, int64 c", "U y", "x * u + c", "a + b", w->post,
+                        "0", &options)
+           : quern_scan(&kernel, engine, "T x", "U y", "x", "a + b", w->post, "0", &options));
+    return kernel;
+}
+
+/* Returns whether the plan is the one this is about. */
+static bool check(int n, const way *w, element from, element to)
+{
+    const shape s = draw_shape();
+    const view in = draw_view(&s), out = draw_view(&s);
+    char *numbers = malloc((size_t)(in.all * from.size)),
+         *want = malloc((size_t)(out.all * to.size));
+    cr_assert(numbers && want);
+    fill_numbers(numbers, in.all, from.size);
+    fill_numbers(want, out.all, to.size);
+    quern_array *memory, *room;
+    OK(quern_array_from(&memory, engine, from.dtype, SHAPE(in.all), numbers));
+    OK(quern_array_from(&room, engine, to.dtype, SHAPE(out.all), want));
+    expect(want, to, &s, &in, &out, w);
+    quern_array *x = wrap(memory, from, &s, &in), *y = wrap(room, to, &s, &out);
+    quern_kernel *kernel = scan_of(w);
+    const quern_value one[] = {QUERN_VALUES(x, y)}, two[] = {QUERN_VALUES(x, x, 2, y)};
+    quern_call_options o = QUERN_CALL_OPTIONS_INIT;
+    o.axis_count = 1;
+    o.axes = (int[]){1};
+    quern_explanation *e;
+    OK(quern_explain(&e, kernel, w->product ? two : one, w->product ? 4 : 2, &o));
+    OK(quern_call_n(kernel, w->product ? two : one, w->product ? 4 : 2, &o));
+    cr_expect_eq(differing(room, want, out.all * to.size), 0, "case %d: %lld x %lld x %lld: %s", n,
+                 (long long)s.matrices, (long long)s.length, (long long)s.count, e->plan);
+    const bool swaths = strstr(e->plan, " in swaths") != NULL;
+    quern_explanation_release(e);
+    quern_kernel_release(kernel);
+    quern_array *arrays[] = {x, y, memory, room};
+    for (int k = 0; k < 4; k++) {
+        quern_array_release(arrays[k]);
+    }
+    free(numbers);
+    free(want);
+    return swaths;
+}
+
+Test(swaths, of_drawn_shapes)
+{
+    static const element types[] = {
+        {QUERN_INT8, 1}, {QUERN_INT16, 2}, {QUERN_INT32, 4}, {QUERN_INT64, 8}};
+    const int cases = whole_is_soft() ? DRAWN : 16;
+    int swaths = 0;
+    srand(55);
+    for (int n = 0; n < cases; n++) {
+        const int from = n % 4, to = rand() % 3 == 0 ? from + rand() % (4 - from) : from;
+        swaths += check(n, &ways[n / 4 % 4], types[from], types[to]);
+    }
+    cr_expect_gt(swaths, cases / 2);
+}
+
+/* Results may take the place of elements that other warps have yet to read: not by swaths. */
+Test(swaths, in_place)
+{
+    enum { LENGTH = 9, COUNT = 1001 };
+    static int16_t numbers[LENGTH][COUNT];
+    fill_numbers((char *)numbers, (int64_t)LENGTH * COUNT, 2);
+    quern_kernel *kernel = scan_of(&ways[0]);
+    quern_array *x;
+    OK(quern_array_from(&x, engine, QUERN_INT16, SHAPE(1, LENGTH, COUNT), numbers));
+    const quern_value values[] = {QUERN_VALUES(x, x)};
+    call_along(kernel, values, 2, ", in place");
+    for (int p = 1; p < LENGTH; p++) {
+        for (int c = 0; c < COUNT; c++) {
+            numbers[p][c] = (int16_t)(numbers[p][c] + numbers[p - 1][c]);
+        }
+    }
+    cr_expect_eq(differing(x, (const char *)numbers, sizeof numbers), 0);
+    quern_array_release(x);
+    quern_kernel_release(kernel);
+}
