@@ -219,16 +219,17 @@ static int64_t choose_head(const walk *w, const qn_operand *operands)
  * many for a pack: each sector would be written many times. The threads of a warp had better write
  * to it together, an element each. So with narrow rows: of a copy's speed on an H200, by packs and
  * by elements, rows of 4 float32 with gaps of 8 between them 0.47 and 0.64, of 4 float16 with gaps
- * of 4 0.44 and 0.69; but of 16 int8 with gaps of 16 0.67 and 0.54. */
+ * of 4 0.44 and 0.69; but of 16 int8 with gaps of 16 0.67 and 0.54. The software device, whose
+ * memory has no sectors, would take three times as long for rows of 8 float32. */
 #define SECTOR 32
 #define MANY   8
 #define LEAST  2 /* bytes of an element of narrow rows */
-static bool scattered(const walk *w, const qn_operand *operands, size_t k)
+static bool scattered(const walk *w, const qn_operand *operands, size_t k, bool torn)
 {
     const uint8_t access = w->plan->form.access[k];
     const uint32_t item = operands[k].item_size;
     const int64_t row = w->plan->extent[w->ndim - 1] * item;
-    const bool narrow = w->ndim > 1 && row <= SECTOR && item >= LEAST;
+    const bool narrow = torn && w->ndim > 1 && row <= SECTOR && item >= LEAST;
     const bool many = access == QN_ACCESS_CONTIGUOUS && (narrow || w->plan->form.lanes >= MANY);
     return operands[k].output && (access == QN_ACCESS_STRIDED || many) &&
            qn_magnitude(w->plan->stride[k][w->ndim - 1]) < SECTOR;
@@ -237,11 +238,11 @@ static bool scattered(const walk *w, const qn_operand *operands, size_t k)
 /* A pack must pay: at least one operand is reached by vector, and rows are not
  * mostly tails. Strided inputs beside it do no harm: x[:, ::2] + y[:, ::2] of
  * float32 runs at 2.6 TB/s on an H200 with packs, 2.4 without. */
-static bool packs_pay(const walk *w, const qn_operand *operands)
+static bool packs_pay(const walk *w, const qn_operand *operands, bool torn)
 {
     const qn_plan *p = w->plan;
     for (size_t k = 0; k < w->operands; k++) {
-        if (scattered(w, operands, k)) {
+        if (scattered(w, operands, k, torn)) {
             return false;
         }
     }
@@ -281,7 +282,7 @@ static void choose_packs(walk *w, const qn_operand *operands, const qn_plan_rule
         for (size_t k = 0; k < w->operands; k++) {
             p->form.access[k] = (uint8_t)access_of(w, operands, k, head);
         }
-        if (lanes == 1 || packs_pay(w, operands)) {
+        if (lanes == 1 || packs_pay(w, operands, rules->torn)) {
             break;
         }
     }

@@ -198,6 +198,7 @@ typedef struct qn_plan_rules {
     uint32_t pack_bytes; /**< bytes that a pack may take of the narrowest operand: 16, less for
                               costly texts; item size or less means one lane */
     uint32_t work;       /**< instructions of the text for an element, if they are many */
+    bool torn;           /**< memory takes longer for a part of a sector than for all of it */
     qn_setting setting;  /**< what was measured to be better than what follows from the rest */
 } qn_plan_rules;
 

@@ -48,6 +48,9 @@ static quern_status check_options(const quern_kernel *kernel, const quern_call_o
     return QUERN_OK;
 }
 
+#define SMALL_SHARED                                                                               \
+    (64 << 10)   /* bytes of a block: GPUs of compute capability 8.0 and later have                \
+                    more, the software device only if it is asked to be like them */
 #define HEAVY 40 /* instructions of a costly function, about */
 
 static void plan(qn_call *call)
@@ -59,6 +62,7 @@ static void plan(qn_call *call)
                            .loops = kernel->loops,
                            .pack_bytes = qn_call_pack_bytes(call, call->operand_count),
                            .work = kernel->heavy * HEAVY,
+                           .torn = kernel->engine->shared_bytes > SMALL_SHARED,
                            .setting = call->setting};
     qn_plan_make(&call->plan, call->operands, call->operand_count, call->ndim, call->shape,
                  call->count, &rules);
