@@ -12,7 +12,8 @@
 #define WIDE_ROW    4096 /* the same of wider elements, and */
 #define WIDE_LENGTH 64   /* rows: the longer, the further apart are warps that share a sector */
 #define MOST_STEPS  8
-#define ROOM        (44 << 10) /* bytes of a block: five to a processor of an H100 or H200 */
+#define ROOM        (40 << 10) /* bytes of a block: five to a processor of an H100 or H200, and */
+#define BLOCKS      4 /* to one at least: the software device, which has one, loses by it */
 
 /* How operand `k` is reached, 0: not at all. An input's words lie beside its rows in part: there is
  * memory where other rows are. */
@@ -72,8 +73,8 @@ bool qn_fold_choose_swaths(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
     const qn_fold_rules *r = m->rules;
-    if (f->form.kept == 0 || f->form.reduced != 1 || r->positions || r->in_place || !r->repeats ||
-        r->by_address) {
+    if (r->shared < BLOCKS * ROOM || f->form.kept == 0 || f->form.reduced != 1 || r->positions ||
+        r->in_place || !r->repeats || r->by_address) {
         return false;
     }
     const uint32_t item = m->operands[m->inputs].item_size;

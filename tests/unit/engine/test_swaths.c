@@ -7,10 +7,11 @@
  */
 #include "held.h"
 
-/* Few processors, so that there are columns enough for each. */
+/* The shared memory of a large GPU, and few processors, so that there are columns enough for each.
+ */
 static void open_swaths(void)
 {
-    whole_open_on("soft:1");
+    whole_open_on("soft:1,shared=227");
 }
 
 TestSuite(swaths, .init = open_swaths, .fini = whole_close);
