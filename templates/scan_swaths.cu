@@ -10,7 +10,20 @@ HOLE_room
     if (_quern_output >= _quern_walk.outputs) {
         return;
     }
-#include "swath_own.inc"
+    // What the warp has of its swath, and the lane.
+    [[maybe_unused]] _quern_index _quern_element = 0;
+HOLE_kept
+    const _quern_index _quern_begin = _quern_element; // of the swath
+    const int _quern_mine = threadIdx.x % 32;
+    const bool _quern_first = _quern_begin == 0;
+    // Elements of the row in front of the swath, and from it on, as far as they matter.
+    const int _quern_before = (int)min(_quern_begin, (_quern_index)16);
+    const int _quern_after = (int)min(_quern_walk.head - _quern_begin, (_quern_index)(34 * _quern_lanes));
+    const bool _quern_ends = _quern_first || _quern_after < 34 * _quern_lanes;
+    // From the lane's unit on. Of the last unit no one brings the second word.
+    const int _quern_behind = _quern_after - _quern_mine * _quern_lanes;
+    const int _quern_there = min(_quern_behind, _quern_lanes);
+    const bool _quern_live = _quern_mine < 31 && _quern_there > 0;
     quern::front<_type_reduce> _quern_initial, _quern_front[_quern_lanes];
 HOLE_initial
 #pragma unroll

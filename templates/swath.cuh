@@ -14,7 +14,7 @@
 namespace quern
 {
 
-constexpr int swath_units = 30; // of a swath's own
+constexpr int swath_units = 30; // of a swath's own: QN_SWATH_UNITS
 
 // L elements of T of each lane. Addresses are those of the lane's unit, and places in a row the lane's;
 // `front` and `behind` say how many bytes of the row lie in front of an address and from it on, as far

@@ -23,15 +23,16 @@ OPERATIONS = {"scan": "cumsum", "reduction": "sum"}
 
 
 def _shapes(elements):
-    """A name, a shape and an axis of each."""
-    yield "1-D", [elements], 0
-    yield "1-D odd", [elements - 77], 0
+    """A name, a shape and an axis of each, and where the elements begin."""
+    yield "1-D", [elements], 0, 0
+    yield "1-D odd", [elements - 77], 0, 0
+    yield "1-D from 1", [elements - 78], 0, 1
     for n in ROWS:
-        yield f"rows {n}", [elements // n, n], 1
+        yield f"rows {n}", [elements // n, n], 1, 0
     for n in COLUMNS:
-        yield f"columns {n}", [elements // n, n], 0
+        yield f"columns {n}", [elements // n, n], 0, 0
     for n, m in BETWEEN:
-        yield f"between {n} {m}", [elements // (n * m), n, m], 1
+        yield f"between {n} {m}", [elements // (n * m), n, m], 1, 0
 
 
 def cases(kind, most):
@@ -40,11 +41,11 @@ def cases(kind, most):
     for types in TYPES[kind]:
         source, result = types.split()
         widest = SIZES[result] if kind == "scan" else SIZES[source]
-        for name, shape, axis in _shapes(most // widest):
+        for name, shape, axis, offset in _shapes(most // widest):
             if min(shape) > 0:
                 style = f"{name}|{source} {result}"
                 found.append(
-                    named.along(style, kind, OPERATIONS[kind], source, result, shape, axis)
+                    named.along(style, kind, OPERATIONS[kind], source, result, shape, axis, offset)
                 )
     for index, case in enumerate(found):
         case.index = index

@@ -42,10 +42,10 @@ def _elementwise(name, op, dtypes, shape, *views):
     return Case("rows", 0, "elementwise", op, name, shape, compute, operands)
 
 
-def along(name, kind, op, dtype, out, shape, axis):
+def along(name, kind, op, dtype, out, shape, axis, offset=0):
     compute = operations.compute_of([dtype])
     left = [n for k, n in enumerate(shape) if k != axis] if kind == "reduction" else shape
-    operands = [_operand("x0", dtype, shape, op), _operand("y", out, left, op)]
+    operands = [_operand("x0", dtype, shape, op, offset=offset), _operand("y", out, left, op)]
     return Case("rows", 0, kind, op, name, shape, compute, operands, [axis])
 
 

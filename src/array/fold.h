@@ -17,7 +17,6 @@
 #define QN_FOLD_BLOCK       256 /**< threads of a block */
 #define QN_FOLD_BLOCK_SHIFT 8   /**< its exponent */
 #define QN_FOLD_WARP        32  /**< threads of a warp */
-#define QN_SECTOR_BYTES     32  /**< that memory reads and writes at once */
 
 /** Scans in shared memory. */
 typedef enum qn_staged {
@@ -407,7 +406,8 @@ static inline int qn_fold_descent_blocks(uint32_t steps)
 
 /* ---- fold_swath.c: for scans along columns -------------------------------------------------- */
 
-/** Units of a warp's swath that no other has; it reads as many as it has lanes. */
+/** Units of a warp's swath that no other has, as quern::swath_units says; it reads as many as it
+ * has lanes. */
 #define QN_SWATH_UNITS 30
 /** Choose units for swaths, and their access; false: operands do not lie so, or packs do as well.
  */

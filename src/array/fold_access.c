@@ -130,8 +130,7 @@ uint32_t qn_fold_unit_registers(const qn_fold_making *m)
     uint32_t registers = 0;
     for (size_t k = 0; k < m->inputs; k++) {
         const uint32_t item = m->operands[k].item_size, lanes = f->lanes;
-        const bool words = f->access[k] == QN_ACCESS_VECTOR || f->access[k] == QN_ACCESS_WORDS;
-        registers += words                                 ? (uint32_t)qn_over(lanes * item, WORD)
+        registers += f->access[k] == QN_ACCESS_VECTOR      ? (uint32_t)qn_over(lanes * item, WORD)
                      : f->access[k] == QN_ACCESS_BROADCAST ? (uint32_t)qn_over(item, WORD)
                                                            : lanes * (uint32_t)qn_over(item, WORD);
     }

@@ -9,12 +9,11 @@
  */
 #include "array/fold.h"
 
-#define MOST_LENGTH  32 /* elements of an output */
-#define OUTPUTS      4  /* of a thread */
-#define MOST_LOADS   16 /* of a thread at once */
-#define MOST_WHOLE   10 /* elements of an output that the code has one by one */
-#define SECTOR_BYTES 32
-#define FEW_BLOCKS   2 /* for each processor: with fewer, more threads matter more */
+#define MOST_LENGTH 32 /* elements of an output */
+#define OUTPUTS     4  /* of a thread */
+#define MOST_LOADS  16 /* of a thread at once */
+#define MOST_WHOLE  10 /* elements of an output that the code has one by one */
+#define FEW_BLOCKS  2  /* for each processor: with fewer, more threads matter more */
 
 /* True where a thread's outputs side by side are read or written piece by piece: the outputs, where
  * they are much of what is moved. Bytes in words that lie anywhere are still read faster than one
@@ -35,7 +34,7 @@ static bool is_in_pieces(const qn_fold_making *m)
             read += access == QN_ACCESS_BROADCAST ? 0 : item * f->length;
         } else if (access != QN_ACCESS_VECTOR && !f->form.cut) {
             const int64_t pitch = qn_magnitude(f->stride[k][f->form.kept - 1]);
-            written += QN_MIN(pitch, SECTOR_BYTES);
+            written += QN_MIN(pitch, QN_SECTOR_BYTES);
         }
     }
     return pieces || 2 * written >= read;

@@ -15,8 +15,8 @@
 #define MOST_ELEMENTS 64   /* of them */
 #define REGISTERS     32   /* for their inputs */
 #define MEMORY_BYTES  40e3 /* under way for a processor, reads and writes, at memory's speed */
-#define TORN          1.5  /* how much longer it takes to write sectors in parts, not in packs of */
-#define WIDE          8    /* bytes, of which few are parts */
+#define TORN          1.5  /* how much longer it takes to write sectors in parts; */
+#define WIDE          8    /* bytes of a pack from which on few sectors are written so */
 
 /* Instructions, as the generated code has them. */
 #define THREAD_COST  30 /* a thread */
@@ -108,11 +108,10 @@ static double plan_best(const qn_fold_making *m)
             least = cost;
         }
     }
-    const bool narrow = best == 1 || best * m->operands[m->inputs].item_size < WIDE;
-    const double torn = narrow ? TORN : 1;
     if (qn_fold_choose_swaths(m)) {
+        const bool torn = best == 1 || best * m->operands[m->inputs].item_size < WIDE;
         const double cost = descent_cost(m) * hunger(m);
-        if (cost < least * torn) {
+        if (cost < least * (torn ? TORN : 1)) {
             return cost;
         }
         f->form.swath = 0;

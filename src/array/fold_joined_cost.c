@@ -11,7 +11,6 @@
 #define BYTE_COST 8.0 /* of memory, for a processor that begins 128 instructions meanwhile */
 #define LINE_COST 4.0 /* of each line that a warp meets, for each of its threads */
 #define BANK_COST 4.0 /* the same of each word that the busiest bank gives */
-#define SECTOR    32
 #define WORD      4
 #define UNDER_WAY 40960 /* bytes that keep memory busy for a processor */
 
@@ -99,7 +98,7 @@ static int64_t alignment(const qn_fold *f, size_t k, const bool *inside, int64_t
     for (int d = 0; d < f->form.kept + f->form.reduced; d++) {
         all |= inside[d] ? 0 : (uint64_t)qn_magnitude(f->stride[k][d]);
     }
-    all |= SECTOR;
+    all |= QN_SECTOR_BYTES;
     return (int64_t)(all & -all);
 }
 
@@ -119,10 +118,10 @@ static double sectors_met(const qn_fold *f, size_t k, uint32_t item)
             run *= f->extent[d];
         }
     }
-    const double own = (double)(run + SECTOR - alignment(f, k, inside, run)) / (double)run;
+    const double own = (double)(run + QN_SECTOR_BYTES - alignment(f, k, inside, run)) / (double)run;
     const int64_t bytes = (int64_t)f->form.lanes * item;
-    const double warp =
-        (double)(pieces_met(f, k, bytes, SECTOR) * SECTOR) / (double)(bytes * QN_FOLD_WARP);
+    const double warp = (double)(pieces_met(f, k, bytes, QN_SECTOR_BYTES) * QN_SECTOR_BYTES) /
+                        (double)(bytes * QN_FOLD_WARP);
     return QN_MAX(1, QN_MIN(own, warp));
 }
 

@@ -11,9 +11,8 @@
 #define SHARED_BYTES (48 * 1024 - 64)
 #define MOST_LENGTH  128 /* lines of a strip */
 #define LEAST_LENGTH 4
-#define FLIGHT       4 /* lines of a thread at once: each repeats the code */
-#define TILES        8 /* for a processor at least: with fewer, some have nothing to do */
-#define SECTOR_BYTES 32
+#define FLIGHT       4  /* lines of a thread at once: each repeats the code */
+#define TILES        8  /* for a processor at least: with fewer, some have nothing to do */
 #define LONG_BYTES   96 /* a line of so many has few sectors that are written in part */
 
 /* Instructions, as the generated code has them. */
@@ -63,7 +62,7 @@ static qn_lines_back choose_back(const qn_fold_making *m)
     for (size_t k = first; k < m->count; k++) {
         const int64_t line = f->stride[k][f->form.kept];
         direct &= line >= LONG_BYTES ||
-                  (line % SECTOR_BYTES == 0 && qn_fold_begins_aligned(f, k, SECTOR_BYTES));
+                  (line % QN_SECTOR_BYTES == 0 && qn_fold_begins_aligned(f, k, QN_SECTOR_BYTES));
     }
     const bool alike = m->operands[0].item_size == m->operands[first].item_size;
     return direct                                ? QN_LINES_DIRECT

@@ -7,11 +7,10 @@
  */
 #include "array/fold.h"
 
-#define SECTOR_BYTES 32
-#define BYTE_COST    4         /* as in fold_staged.c: 128 for a sector that is used, */
-#define LONE_COST    400       /* and so much for one of which one element is */
-#define HELD         8         /* blocks of a processor */
-#define CACHE_BYTES  (8 << 20) /* of what all blocks have been at, what the cache still has */
+#define BYTE_COST   4         /* as in fold_staged.c: 128 for a sector that is used, */
+#define LONE_COST   400       /* and so much for one of which one element is */
+#define HELD        8         /* blocks of a processor */
+#define CACHE_BYTES (8 << 20) /* of what all blocks have been at, what the cache still has */
 
 /* The dimension of the walk at place `at`, innermost first: with columns the lanes lie along a kept
  * dimension, and the reduced ones are inside the other kept ones. */
@@ -38,7 +37,7 @@ static int64_t walked_before(const qn_fold *f, size_t k)
         }
         walked *= at == 0 && f->form.columns ? QN_MIN(f->extent[d], QN_FOLD_BLOCK) : f->extent[d];
     }
-    return least < SECTOR_BYTES ? found : 0;
+    return least < QN_SECTOR_BYTES ? found : 0;
 }
 
 static double reach_cost(const qn_fold_making *m, size_t k)
@@ -50,10 +49,10 @@ static double reach_cost(const qn_fold_making *m, size_t k)
     const int64_t blocks = QN_MIN(f->groups * f->splits, (int64_t)m->rules->processors * HELD);
     const int64_t chunk = f->chunk * f->form.lanes * (f->form.split ? 1 : f->groups / blocks + 1);
     const int64_t walked = QN_MIN(walked_before(f, k), chunk);
-    if (walked <= CACHE_BYTES / SECTOR_BYTES / blocks) {
+    if (walked <= CACHE_BYTES / QN_SECTOR_BYTES / blocks) {
         return BYTE_COST * (double)item;
     }
-    return stride < SECTOR_BYTES ? BYTE_COST * (double)QN_MAX(item, stride) : LONE_COST;
+    return stride < QN_SECTOR_BYTES ? BYTE_COST * (double)QN_MAX(item, stride) : LONE_COST;
 }
 
 /* The same for an output: those of neighbouring threads are written at about the same time, and few
@@ -62,9 +61,9 @@ static double given_cost(const qn_fold_making *m, size_t k)
 {
     const qn_fold *f = m->fold;
     int64_t beside = 1;
-    bool near = f->outputs <= CACHE_BYTES / SECTOR_BYTES;
-    for (int d = f->form.kept - 1; d >= 0 && beside < SECTOR_BYTES; d--) {
-        near |= f->extent[d] > 1 && qn_magnitude(f->stride[k][d]) < SECTOR_BYTES;
+    bool near = f->outputs <= CACHE_BYTES / QN_SECTOR_BYTES;
+    for (int d = f->form.kept - 1; d >= 0 && beside < QN_SECTOR_BYTES; d--) {
+        near |= f->extent[d] > 1 && qn_magnitude(f->stride[k][d]) < QN_SECTOR_BYTES;
         beside *= f->extent[d];
     }
     return near ? BYTE_COST * (double)m->operands[k].item_size : LONE_COST;

@@ -8,9 +8,8 @@
  */
 #include "array/fold.h"
 
-#define ALONE        64 /* an output of at most so many elements has one thread */
-#define SECTOR_BYTES 32 /* what an access of memory moves at least */
-#define BESIDE       32 /* outputs of a tile that lie side by side */
+#define ALONE  64 /* an output of at most so many elements has one thread */
+#define BESIDE 32 /* outputs of a tile that lie side by side */
 
 /* Instructions for an element, as the generated code has them for sums of float32. */
 #define STAGED_COST    34    /* an element: shared memory four times, its place twice */
@@ -35,7 +34,7 @@ static double reach_cost(int64_t apart)
 {
     return apart >= LONE_BYTES
                ? LONE_COST
-               : (double)SECTOR_COST * (double)QN_MIN(apart, SECTOR_BYTES) / SECTOR_BYTES;
+               : (double)SECTOR_COST * (double)QN_MIN(apart, QN_SECTOR_BYTES) / QN_SECTOR_BYTES;
 }
 
 /* Bytes from one element to the next, along the last kept or reduced dimension. */
@@ -80,7 +79,7 @@ static double dense_cost(const qn_fold *f, size_t k, uint32_t item)
             column > 0 && !f->form.strips && qn_magnitude(f->stride[k][column - 1]) > QN_LINE_BYTES;
         return QN_MAX(reach_cost(item), apart ? ROW_COST / (double)f->extent[column] : 0);
     }
-    if (f->form.reduced != 1 || f->form.kept == 0 || f->extent[row] * item >= SECTOR_BYTES) {
+    if (f->form.reduced != 1 || f->form.kept == 0 || f->extent[row] * item >= QN_SECTOR_BYTES) {
         return reach_cost(item);
     }
     const double rows = reach_cost(qn_magnitude(f->stride[k][column]));
@@ -146,7 +145,7 @@ static double descent_cost(const qn_fold *f, size_t k)
 {
     const double apart = (double)QN_MIN(inner_stride(f, k, true), (int64_t)QN_LINE_BYTES);
     const double read = (double)(inner_stride(f, k, false) * f->form.steps);
-    const double whole = QN_MIN(1.0, read / SECTOR_BYTES);
+    const double whole = QN_MIN(1.0, read / QN_SECTOR_BYTES);
     return SECTOR_COST * apart / QN_LINE_BYTES + (LONE_COST - SECTOR_COST) * (1 - whole);
 }
 
@@ -164,7 +163,7 @@ double qn_fold_reach_cost(const qn_fold_making *m)
             const bool dense = f->form.access[k] == QN_ACCESS_CONTIGUOUS;
             const int64_t along = inner_stride(f, k, false);
             const bool lies_on = f->form.descends && f->form.lanes == 1 && k < m->inputs &&
-                                 along < SECTOR_BYTES && along < inner_stride(f, k, true);
+                                 along < QN_SECTOR_BYTES && along < inner_stride(f, k, true);
             const double strided = strided_cost(f, k, f->form.columns);
             const double own = dense ? QN_MAX(strided, dense_cost(f, k, item)) : strided;
             reach += lies_on ? QN_MIN(own, descent_cost(f, k)) : own;
@@ -285,7 +284,7 @@ static double across_cost(const qn_fold *f, size_t k)
 {
     const int64_t apart = inner_stride(f, k, true), next = inner_stride(f, k, false);
     const int64_t extent = f->extent[QN_MAX(f->form.kept, 1) - 1];
-    const bool follows = next == apart * extent || next <= SECTOR_BYTES;
+    const bool follows = next == apart * extent || next <= QN_SECTOR_BYTES;
     return QN_MAX(reach_cost(apart), follows ? 0 : reach_cost(next) / (double)extent);
 }
 

@@ -73,8 +73,8 @@ bool qn_fold_choose_swaths(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
     const qn_fold_rules *r = m->rules;
-    if (r->shared < BLOCKS * ROOM || f->form.kept == 0 || f->form.reduced != 1 || r->positions ||
-        r->in_place || !r->repeats || r->by_address) {
+    if (m->inputs == m->count || r->shared < BLOCKS * ROOM || f->form.kept == 0 ||
+        f->form.reduced != 1 || r->positions || r->in_place || !r->repeats || r->by_address) {
         return false;
     }
     const uint32_t item = m->operands[m->inputs].item_size;

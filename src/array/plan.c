@@ -221,18 +221,17 @@ static int64_t choose_head(const walk *w, const qn_operand *operands)
  * by elements, rows of 4 float32 with gaps of 8 between them 0.47 and 0.64, of 4 float16 with gaps
  * of 4 0.44 and 0.69; but of 16 int8 with gaps of 16 0.67 and 0.54. The software device, whose
  * memory has no sectors, would take three times as long for rows of 8 float32. */
-#define SECTOR 32
-#define MANY   8
-#define LEAST  2 /* bytes of an element of narrow rows */
+#define MANY  8
+#define LEAST 2 /* bytes of an element of narrow rows */
 static bool scattered(const walk *w, const qn_operand *operands, size_t k, bool torn)
 {
     const uint8_t access = w->plan->form.access[k];
     const uint32_t item = operands[k].item_size;
     const int64_t row = w->plan->extent[w->ndim - 1] * item;
-    const bool narrow = torn && w->ndim > 1 && row <= SECTOR && item >= LEAST;
+    const bool narrow = torn && w->ndim > 1 && row <= QN_SECTOR_BYTES && item >= LEAST;
     const bool many = access == QN_ACCESS_CONTIGUOUS && (narrow || w->plan->form.lanes >= MANY);
     return operands[k].output && (access == QN_ACCESS_STRIDED || many) &&
-           qn_magnitude(w->plan->stride[k][w->ndim - 1]) < SECTOR;
+           qn_magnitude(w->plan->stride[k][w->ndim - 1]) < QN_SECTOR_BYTES;
 }
 
 /* A pack must pay: at least one operand is reached by vector, and rows are not

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #define QN_ACCESS_BYTES 16                         /**< the widest access of a thread */
+#define QN_SECTOR_BYTES 32                         /**< that memory reads and writes at once */
 #define QN_LINE_BYTES   128                        /**< what one look-up of an access brings */
 #define QN_ROWS         (QUERN_MAX_PARAMETERS + 1) /**< of strides: operands, positions */
 #define QN_BOX_DIMS     6                          /**< dimensions of a box */

@@ -8,7 +8,6 @@
 
 /* Fitted to 724 kernels of 224 cases on an H200, each walked as it is, by tiles and by boxes: of
  * two ways these choose one that takes 1.02 times as long as the better one, on the average. */
-#define SECTOR     QN_BOXING_SECTOR
 #define BURST      64        /* bytes that memory reads at least */
 #define KEPT       3072      /* elements of the walk for which a processor's cache has sectors */
 #define KEPT_BOXES 2048      /* the same where boxes are walked */
@@ -57,7 +56,7 @@ static double walked(const qn_boxing *b, int d, int across, int64_t sharing)
  * this dimension: so many of them, unless a processor still has it when the walk comes to them. */
 static int64_t again(const qn_boxing *b, size_t k, int d)
 {
-    const int64_t together = sharing(b, k, d, SECTOR);
+    const int64_t together = sharing(b, k, d, QN_SECTOR_BYTES);
     return walked(b, d, -1, together) > KEPT_BOXES ? together : 1;
 }
 
@@ -69,7 +68,7 @@ int64_t qn_boxing_fetches(const qn_boxing *b, size_t k, bool boxed)
         const int64_t all = again(b, k, d);
         times *= boxed ? qn_over(all, b->extent[d]) : all;
     }
-    return QN_MIN(times, QN_MAX(SECTOR / (int64_t)o->item_size, (int64_t)1));
+    return QN_MIN(times, QN_MAX(QN_SECTOR_BYTES / (int64_t)o->item_size, (int64_t)1));
 }
 
 int64_t qn_boxing_lines(const qn_boxing *b, size_t k)
@@ -95,7 +94,7 @@ static double moved(const qn_boxing *b, size_t k)
         elements *= stride == 0 ? (double)b->plan->extent[d] : 1;
         nearest = stride == 0 ? nearest : QN_MIN(nearest, stride);
     }
-    return (double)QN_MIN(QN_MAX(nearest, item), QN_MAX(SECTOR, item)) / elements;
+    return (double)QN_MIN(QN_MAX(nearest, item), QN_MAX(QN_SECTOR_BYTES, item)) / elements;
 }
 
 /* How often `bytes` that lie together come again to a cache for which elements of the walk are held
@@ -124,7 +123,7 @@ static void add_walked(reach *r, const qn_boxing *b, size_t k, int across)
     }
     r->once += bytes;
     r->more += bytes * (times(b, k, across, BURST, HELD / all) - 1);
-    r->fetched += bytes * times(b, k, across, SECTOR, KEPT);
+    r->fetched += bytes * times(b, k, across, QN_SECTOR_BYTES, KEPT);
     r->lines += (double)qn_boxing_lines(b, k) / WARP;
 }
 
@@ -165,7 +164,7 @@ int qn_boxing_near_dims(const qn_boxing *b, size_t k, int *order)
     for (int d = 0; d < b->ndim; d++) {
         const int64_t stride = qn_magnitude(b->plan->stride[k][d]);
         int at = count;
-        if (stride == 0 || stride >= SECTOR) {
+        if (stride == 0 || stride >= QN_SECTOR_BYTES) {
             continue;
         }
         for (; at > 0 && stride < qn_magnitude(b->plan->stride[k][order[at - 1]]); at--) {

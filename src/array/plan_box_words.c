@@ -22,7 +22,6 @@
 #define WARP          32
 #define BANKS         32 /* of shared memory, and their bytes: */
 #define BANK          4
-#define SECTOR        QN_BOXING_SECTOR
 #define BETTER        1.15 /* times as cheap as walked otherwise */
 #define ENOUGH_FILLED 0.9  /* of tiles, which then do as well */
 #define MANY_TILES    3    /* of which the last is a small part */
@@ -247,8 +246,9 @@ static double worth(words *w, int64_t count)
             continue;
         }
         part *= w->word[k] == QN_ACCESS_BYTES ? 1 : NARROW;
-        if (row % SECTOR != 0) {
-            part *= w->operands[k].output ? (double)row / (double)(row + 2 * SECTOR) : RAGGED;
+        if (row % QN_SECTOR_BYTES != 0) {
+            part *=
+                w->operands[k].output ? (double)row / (double)(row + 2 * QN_SECTOR_BYTES) : RAGGED;
         }
     }
     return part;

@@ -9,7 +9,6 @@
  */
 #include "array/plan_boxing.h"
 
-#define SECTOR        QN_BOXING_SECTOR
 #define MOST_IN_RUNS  16384 /* elements of a box */
 #define LEAST_IN_RUNS 4096
 #define SHARED_BYTES  36864 /* of a block, of which a processor has several */
@@ -30,7 +29,7 @@ static bool is_torn(const qn_boxing *b, size_t k)
     bool near = false;
     for (int d = 0; d < b->ndim - 1; d++) {
         const int64_t stride = qn_magnitude(b->plan->stride[k][d]);
-        near |= stride != 0 && stride < SECTOR;
+        near |= stride != 0 && stride < QN_SECTOR_BYTES;
     }
     return near && !b->operands[k].output && !b->operands[k].loose &&
            (qn_boxing_fetches(b, k, false) > 1 || qn_boxing_lines(b, k) >= MANY_LINES);
@@ -184,7 +183,8 @@ static bool choose_two(qn_boxing *b)
         narrow = QN_MIN(narrow, b->operands[k].item_size);
     }
     bool grown = false;
-    for (int64_t step = SECTOR / (int64_t)narrow; step >= SHORTEST_RUN && !grown; step /= 2) {
+    for (int64_t step = QN_SECTOR_BYTES / (int64_t)narrow; step >= SHORTEST_RUN && !grown;
+         step /= 2) {
         shrink(b);
         grown = grow_to_fit(b, false, step) && grow_to_fit(b, true, step);
         if (grown) {
@@ -198,7 +198,7 @@ static bool choose_two(qn_boxing *b)
 /* Runs of whole sectors, or as large a part of them as fits, for the order of each operand. */
 static bool choose_each(qn_boxing *b)
 {
-    for (int64_t bytes = SECTOR; bytes >= SECTOR / 4; bytes /= 2) {
+    for (int64_t bytes = QN_SECTOR_BYTES; bytes >= QN_SECTOR_BYTES / 4; bytes /= 2) {
         if (grow_each(b, bytes)) {
             grow_on(b, SHORTEST_RUN);
             even_out(b);
@@ -419,7 +419,7 @@ static bool choose_matrices(qn_boxing *b)
     *ends[1] = b->plan->extent[b->across];
     while (*ends[0] * *ends[1] > b->most) {
         int64_t *const longer = ends[*ends[0] < *ends[1]];
-        *longer = qn_over(*longer, 2 * SECTOR) * SECTOR;
+        *longer = qn_over(*longer, 2 * QN_SECTOR_BYTES) * QN_SECTOR_BYTES;
     }
     const int64_t matrix = *ends[0] * *ends[1];
     const bool whole = *ends[0] == b->plan->extent[last] && *ends[1] == b->plan->extent[b->across];

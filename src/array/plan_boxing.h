@@ -8,8 +8,6 @@
 
 #include "array/plan.h"
 
-#define QN_BOXING_SECTOR 32 /* bytes that memory gives at once */
-
 typedef struct qn_boxing {
     const qn_plan *plan;
     const qn_operand *operands;

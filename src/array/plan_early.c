@@ -10,10 +10,9 @@
  */
 #include "array/plan.h"
 
-#define SECTOR 32
-#define SHORT  96   /* bytes of a run, of which every sector is asked for: few are written whole */
-#define LONG   8192 /* bytes of a run from which on its ends do not matter */
-#define FEW    16   /* sectors: fewer, and one that nobody asks for matters */
+#define SHORT 96   /* bytes of a run, of which every sector is asked for: few are written whole */
+#define LONG  8192 /* bytes of a run from which on its ends do not matter */
+#define FEW   16   /* sectors: fewer, and one that nobody asks for matters */
 
 /* Bytes of an output that lie side by side, and of how many dimensions, the innermost. */
 static int64_t run_of(const qn_plan *p, const qn_operand *o, size_t k, int *dims)
@@ -30,9 +29,9 @@ static int64_t run_of(const qn_plan *p, const qn_operand *o, size_t k, int *dims
 /* Runs begin and end where sectors do. */
 static bool of_whole_sectors(const qn_plan *p, size_t k, int64_t run, int dims)
 {
-    bool whole = run % SECTOR == 0 && (uintptr_t)p->base[k] % SECTOR == 0;
+    bool whole = run % QN_SECTOR_BYTES == 0 && (uintptr_t)p->base[k] % QN_SECTOR_BYTES == 0;
     for (int d = 0; d < p->form.ndim - dims; d++) {
-        whole &= p->stride[k][d] % SECTOR == 0;
+        whole &= p->stride[k][d] % QN_SECTOR_BYTES == 0;
     }
     return whole;
 }
@@ -45,12 +44,12 @@ static bool is_shared(const qn_plan *p, size_t k)
     const qn_plan_form *f = &p->form;
     const int last = f->ndim - 1;
     const int64_t step = f->lanes * qn_magnitude(p->stride[k][last]);
-    const int64_t pitch = last > 0 ? qn_magnitude(p->stride[k][last - 1]) : SECTOR;
-    if ((f->rows && f->lanes > 1) ||
-        (pitch < SECTOR && last > 1 && p->extent[last - 1] * pitch < FEW * SECTOR)) {
+    const int64_t pitch = last > 0 ? qn_magnitude(p->stride[k][last - 1]) : QN_SECTOR_BYTES;
+    if ((f->rows && f->lanes > 1) || (pitch < QN_SECTOR_BYTES && last > 1 &&
+                                      p->extent[last - 1] * pitch < FEW * QN_SECTOR_BYTES)) {
         return false;
     }
-    return pitch < SECTOR || (step < SECTOR && p->extent[last] > f->lanes);
+    return pitch < QN_SECTOR_BYTES || (step < QN_SECTOR_BYTES && p->extent[last] > f->lanes);
 }
 
 void qn_plan_early(qn_plan *plan, const qn_operand *operands, size_t operand_count)

@@ -21,7 +21,6 @@
 #define PACKS  8  /* of a thread, one after another */
 #define ENOUGH 80 /* percent of the cost by rows or elements from which on packs are flat */
 
-#define SECTOR       32 /* bytes */
 #define PLENTY       70 /* percent of what memory takes: an element that takes less waits for it */
 #define PLENTY_KEPT  60 /* the same where rows share an operand, which is quick to read then; */
 #define PLENTY_ROWS  45 /* and where each row has ends of its own, before phases are tried */
@@ -191,11 +190,11 @@ static int64_t spread_of(const qn_plan *p, size_t k)
 {
     const int last = p->form.ndim - 1;
     int64_t elements = p->extent[last];
-    if (qn_magnitude(p->stride[k][last]) < SECTOR) {
+    if (qn_magnitude(p->stride[k][last]) < QN_SECTOR_BYTES) {
         return 0;
     }
     for (int d = last - 1; d >= 0; d--) {
-        if (p->stride[k][d] != 0 && qn_magnitude(p->stride[k][d]) < SECTOR) {
+        if (p->stride[k][d] != 0 && qn_magnitude(p->stride[k][d]) < QN_SECTOR_BYTES) {
             return elements;
         }
         elements *= p->extent[d];

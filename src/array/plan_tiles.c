@@ -14,7 +14,6 @@
 #include "array/plan.h"
 
 #define SHARED_BYTES 49152 /* static shared memory that every GPU gives a block */
-#define SECTOR       32    /* bytes that memory takes at once */
 #define WORD         4
 #define ENOUGH       135 /* percent of the bytes, which tiles that begin with sectors may take */
 #define MANY_ALONG   4 /* tiles of packs along a dimension, of which those at the sides are slow */
@@ -71,9 +70,9 @@ static bool others_aligned(const qn_plan *plan, size_t k, int ndim, int along, u
  * sectors are a fifth slower. */
 static int choose_slack(const qn_plan *plan, const qn_operand *operands, int ndim, int anchor)
 {
-    return anchor < 0 || others_aligned(plan, (size_t)anchor, ndim, ndim - 1, SECTOR)
+    return anchor < 0 || others_aligned(plan, (size_t)anchor, ndim, ndim - 1, QN_SECTOR_BYTES)
                ? 0
-               : SECTOR / (int)operands[anchor].item_size;
+               : QN_SECTOR_BYTES / (int)operands[anchor].item_size;
 }
 
 /* What such tiles fetch again, and have beyond the ends of lines, costs less than they save. */

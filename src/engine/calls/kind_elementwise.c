@@ -48,10 +48,10 @@ static quern_status check_options(const quern_kernel *kernel, const quern_call_o
     return QUERN_OK;
 }
 
-#define SMALL_SHARED                                                                               \
-    (64 << 10)   /* bytes of a block: GPUs of compute capability 8.0 and later have                \
-                    more, the software device only if it is asked to be like them */
-#define HEAVY 40 /* instructions of a costly function, about */
+/* Bytes of shared memory of a block. GPUs of compute capability 8.0 and later have more, the
+ * software device only where it is asked to be like them. */
+#define SMALL_SHARED (64 << 10)
+#define HEAVY        40 /* instructions of a costly function, about */
 
 static void plan(qn_call *call)
 {

@@ -211,6 +211,12 @@ quern_status qn_scan_apart_source(qn_text *out, const qn_call *call, qn_header *
 quern_status qn_scan_packed_source(qn_text *out, const qn_call *call, qn_header *headers,
                                    size_t *header_count);
 
+/** True for an input that is the same for all elements of a row, or of all columns. */
+static inline bool qn_source_is_same(const qn_call *call, uint32_t k)
+{
+    return call->fold.form.access[k] == QN_ACCESS_BROADCAST;
+}
+
 /* ---- source_scan_swaths.c ------------------------------------------------------------------- */
 
 /** The same as qn_scan_source for columns by swaths. */

@@ -9,11 +9,6 @@
 #include "embedded/templates.h"
 #include "engine/source/source_folds.h"
 
-static bool is_same(const qn_call *call, uint32_t k)
-{
-    return call->fold.form.access[k] == QN_ACCESS_BROADCAST;
-}
-
 static const char *type_of(const qn_call *call, uint32_t k)
 {
     return qn_source_type(call, call->operand_parameter[k]);
@@ -71,7 +66,7 @@ static void room_hole(qn_text *out, const qn_call *call)
     uint8_t lots[QUERN_MAX_PARAMETERS];
     qn_fold_lots(lots, &call->fold.form, call->operands, call->operand_count);
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        if (is_same(call, k)) {
+        if (qn_source_is_same(call, k)) {
             continue;
         }
         qn_text_printf(out, "    typedef quern::lot<%u, %u> _quern_lot_type%u;\n",
@@ -109,7 +104,7 @@ void qn_source_row_skip(qn_text *out, const qn_call *call)
 void qn_source_row_same(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
-        if (is_same(call, k)) {
+        if (qn_source_is_same(call, k)) {
             qn_text_printf(out, "    const %s _quern_same%u = ", type_of(call, k), k);
             qn_source_fold_value(out, call, k, "0");
         }
@@ -160,7 +155,7 @@ static void bring_off(qn_text *out, const qn_call *call, uint32_t k)
 static void put_each_hole(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
-        if (!is_same(call, k) && !is_words(call, k)) {
+        if (!qn_source_is_same(call, k) && !is_words(call, k)) {
             if (call->fold.form.access[k] == QN_ACCESS_WORDS) {
                 bring_off(out, call, k);
             }
@@ -177,7 +172,7 @@ static void put_each_hole(qn_text *out, const qn_call *call)
 static void run_hole(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        if (is_same(call, k)) {
+        if (qn_source_is_same(call, k)) {
             continue;
         }
         const bool piece = call->operands[k].output && call->fold.form.spread;
@@ -201,7 +196,7 @@ static void run_hole(qn_text *out, const qn_call *call)
 void qn_source_row_take(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
-        if (!is_same(call, k)) {
+        if (!qn_source_is_same(call, k)) {
             qn_text_printf(out,
                            qn_source_is_bool(call, k)
                                ? "                    const %s _quern_input%u = "
@@ -216,7 +211,7 @@ void qn_source_row_take(qn_text *out, const qn_call *call)
 static void inputs(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
-        qn_text_printf(out, is_same(call, k) ? "_quern_same%u, " : "_quern_input%u, ", k);
+        qn_text_printf(out, qn_source_is_same(call, k) ? "_quern_same%u, " : "_quern_input%u, ", k);
     }
 }
 

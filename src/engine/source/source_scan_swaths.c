@@ -8,11 +8,6 @@
 #include "embedded/templates.h"
 #include "engine/source/source_folds.h"
 
-static bool is_same(const qn_call *call, uint32_t k)
-{
-    return call->fold.form.access[k] == QN_ACCESS_BROADCAST;
-}
-
 static const char *type_of(const qn_call *call, uint32_t k)
 {
     return qn_source_type(call, call->operand_parameter[k]);
@@ -50,7 +45,7 @@ static void place(qn_text *out, const qn_call *call, uint32_t k)
 static void room_hole(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        if (is_same(call, k)) {
+        if (qn_source_is_same(call, k)) {
             continue;
         }
         qn_text_printf(
@@ -73,7 +68,7 @@ static void begin_hole(qn_text *out, const qn_call *call)
         const bool output = call->operands[k].output;
         qn_text_printf(out, "    %schar *_quern_next%u = _quern_place%u", output ? "" : "const ", k,
                        k);
-        if (is_same(call, k)) {
+        if (qn_source_is_same(call, k)) {
             qn_text_puts(out, ";\n");
             continue;
         }
@@ -102,7 +97,7 @@ static void begin_hole(qn_text *out, const qn_call *call)
 static void bring_hole(qn_text *out, const qn_call *call, bool some)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
-        if (is_same(call, k)) {
+        if (qn_source_is_same(call, k)) {
             continue;
         }
         qn_text_printf(out,
@@ -134,7 +129,7 @@ static void move_hole(qn_text *out, const qn_call *call)
 static void take_hole(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
-        if (is_same(call, k)) {
+        if (qn_source_is_same(call, k)) {
             qn_text_printf(out, "                const %s _quern_same%u = ", type_of(call, k), k);
             qn_source_fold_value(out, call, k, "0");
         } else {
@@ -154,8 +149,9 @@ static void take_hole(qn_text *out, const qn_call *call)
 static void inputs(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
-        qn_text_printf(out,
-                       is_same(call, k) ? "_quern_same%u, " : "_quern_taken%u.v[_quern_lane], ", k);
+        qn_text_printf(
+            out, qn_source_is_same(call, k) ? "_quern_same%u, " : "_quern_taken%u.v[_quern_lane], ",
+            k);
     }
 }
 
@@ -171,7 +167,7 @@ static void results_hole(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->operand_count; k++) {
         const bool output = call->operands[k].output;
-        if (output || is_same(call, k)) {
+        if (output || qn_source_is_same(call, k)) {
             qn_text_printf(out, "            [[maybe_unused]] %schar *const _quern_place%u = ",
                            output ? "" : "const ", k);
             place(out, call, k);

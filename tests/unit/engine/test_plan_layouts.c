@@ -106,6 +106,35 @@ Test(plan, sectors_written_in_part_are_asked_for_early)
     }
 }
 
+/* Where memory takes longer for parts of sectors, narrow rows that are no aligned packs are written
+ * an element a thread; those of bytes are not, nor longer ones. */
+Test(plan, narrow_rows_with_gaps)
+{
+    static const struct gap_case {
+        uint32_t item;
+        int64_t row, pitch; /* elements */
+        int packs, torn;    /* lanes, where parts of sectors cost nothing, and where they do */
+    } gaps[] = {
+        {4, 4, 7, 4, 1}, {4, 8, 11, 4, 1},  {2, 4, 7, 4, 1},   {2, 16, 19, 4, 1},
+        {4, 4, 8, 4, 4}, {4, 16, 19, 4, 4}, {1, 16, 19, 4, 4}, {1, 4, 7, 4, 4},
+    };
+    for (size_t c = 0; c < QN_COUNT(gaps); c++) {
+        const struct gap_case *g = &gaps[c];
+        const int64_t item = g->item, shape[] = {300, g->row};
+        const int64_t dense[] = {g->row * item, item}, apart[] = {g->pitch * item, item};
+        const qn_operand operands[] = {
+            {shape, dense, (char *)(uintptr_t)(1ull << 40), 2, g->item, false, QN_STR("x"), false},
+            {shape, apart, (char *)(uintptr_t)(2ull << 40), 2, g->item, true, QN_STR("y"), false}};
+        for (int torn = 0; torn < 2; torn++) {
+            const qn_plan_rules rules = {.pack_bytes = 4 * g->item, .torn = torn != 0};
+            qn_plan plan;
+            qn_plan_make(&plan, operands, 2, 2, shape, 300 * g->row, &rules);
+            cr_expect_eq(plan.form.lanes, torn ? g->torn : g->packs, "case %zu: %d lanes, torn %d",
+                         c, plan.form.lanes, torn);
+        }
+    }
+}
+
 /* Offsets inside of a box stay below 2^30, those of pieces around its last element too: with the
  * second pitch that lies at 2^30 - 4. */
 Test(plan, boxes_in_runs_are_near)
