@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// box: inputs of a box on their way to shared memory. In: where a box begins in an operand's
-// memory, and a table of where its runs lie from there; a run is what lies on in memory but for
-// small gaps. Out: the runs in shared memory. They go in pieces of 16 bytes, aligned in both: a byte
-// lies as far from a multiple of 16 here as there, so nothing is shifted.
+// box: inputs of a box on their way to shared memory, and what the box gives of the output. In: where
+// a box begins in an operand's memory, and a table of where its runs lie from there; a run is what
+// lies on in memory but for small gaps. Out: the runs in shared memory; which elements of a run of
+// the output are given in packs. Runs go in pieces of 16 bytes, aligned in both: a byte lies as far
+// from a multiple of 16 here as there, so nothing is shifted.
 #pragma once
 
 namespace quern
@@ -35,86 +36,14 @@ struct place {
     }
 };
 
-// Where parts of a box are read `across`, and lie a multiple of 8 apart in memory, they would meet
-// in few banks: they lie an odd number of words apart in shared memory, and pieces are not aligned.
-__device__ __forceinline__ bool is_odd(int stride, bool across)
-{
-    return across && stride % 8 == 0;
-}
 // How far the parts of a box lie from each other in shared memory that take `bytes` and in memory
 // are `stride` apart: so far that no pieces of two overlap, which have up to 15 bytes beside each
-// end, or less where both ends are aligned as in memory; `odd`: inside there are some that are not.
-// And as far as in memory from a multiple of 16, so that pieces stay aligned.
-__device__ __forceinline__ int pitch(int bytes, int stride, bool across, bool odd)
+// end; as far as in memory from a multiple of 16, so that pieces are aligned in both; and no multiple
+// of 32, so that parts meet other banks.
+__device__ __forceinline__ int pitch(int bytes, int stride)
 {
-    const int least = bytes + (odd || is_odd(stride, across) ? 30 : 15);
-    return is_odd(stride, across) ? least + ((4 - least) & 7) : least + ((abs(stride) - least) & 15);
-}
-
-// A piece: its run begins `offset` bytes from the box and takes `bytes`, 16 * `before` of them
-// before it, and is kept at `spot`. `part`: bits for the cuts along which the last box has the run.
-__device__ __forceinline__ int2 piece(int offset, int spot, int before, int bytes, unsigned part)
-{
-    const int beyond = min(max(16 * before - bytes, -1), 15) + 1;
-    return make_int2(offset + 16 * before,
-                     (int)((unsigned)(spot + 16 * before) | part << 16 | (unsigned)beyond << 19));
-}
-
-// Pieces of an input, T of a thread under way at once. The first of a run may begin before it; the
-// last is left out where it would begin after it.
-template <int T_>
-__device__ __forceinline__ void fetch_pieces(unsigned char *tile, const int2 *pieces, unsigned need,
-                                             int count, bool aligned, const char *array,
-                                             const place &box)
-{
-    // From an argument of the kernel, so that the compiler knows which memory it is.
-    const char *const begin = array + (box.at - (long long)array);
-    const unsigned needs = need << 16;
-#pragma unroll 1
-    for (int first = threadIdx.x; first < count; first += 256 * T_) {
-        uint4 held[T_];
-        int to[T_];
-        bool beyond = false;
-#pragma unroll
-        for (int turn = 0; turn < T_; turn++) {
-            const int2 p = pieces[min(first + 256 * turn, count - 1)];
-            const int offset = p.x + box.past, past = offset & 15, from = offset - past;
-            const bool has = past >= p.y >> 19 && (p.y & needs) == needs;
-            const bool inside = from >= box.low && from + 16 <= box.high;
-            beyond |= has && !inside;
-            to[turn] = has && inside ? (p.y & 0xffff) + box.past - past : -1;
-            if (to[turn] >= 0) {
-                held[turn] = *(const uint4 *)(begin + from);
-            }
-        }
-#pragma unroll
-        for (int turn = 0; turn < T_; turn++) {
-            if (to[turn] >= 0 && aligned) {
-                *(uint4 *)(tile + to[turn]) = held[turn];
-            } else if (to[turn] >= 0) {
-                unsigned *const words = (unsigned *)(tile + to[turn]);
-                words[0] = held[turn].x;
-                words[1] = held[turn].y;
-                words[2] = held[turn].z;
-                words[3] = held[turn].w;
-            }
-        }
-        if (beyond) { // of a piece that the operand's memory has in part
-#pragma unroll 1
-            for (int at = first; at < min(first + 256 * T_, count); at += 256) {
-                const int2 p = pieces[at];
-                const int offset = p.x + box.past, past = offset & 15, from = offset - past;
-                const bool inside = from >= box.low && from + 16 <= box.high;
-                if (past >= p.y >> 19 && (p.y & needs) == needs && !inside) {
-#pragma unroll 1
-                    for (int k = max(from, box.low); k < min(from + 16, box.high); k++) {
-                        tile[(p.y & 0xffff) + box.past - past + k - from] =
-                            *(const unsigned char *)(begin + k);
-                    }
-                }
-            }
-        }
-    }
+    const int least = bytes + 15, pitch = least + ((abs(stride) - least) & 15);
+    return pitch % 32 == 0 ? pitch + 16 : pitch;
 }
 
 // Division of a number below 2^15 by one that is not known to the compiler.
@@ -128,6 +57,78 @@ struct part {
     __device__ int of(int n) const
     {
         return (int)__umulhi((unsigned)n * 2, magic);
+    }
+};
+
+// A run of an input: it begins `offset` bytes from the box, and is kept at `spot`. `part`: bits for
+// the cuts along which the last box has the run.
+__device__ __forceinline__ int2 run(int offset, int spot, unsigned part)
+{
+    return make_int2(offset, (int)((unsigned)spot | part << 16));
+}
+
+// Begin to bring runs of `bytes` in, each in so many pieces. The first of a run may begin before it;
+// the last is left out where it would begin after it.
+__device__ __forceinline__ void fetch_runs(unsigned char *tile, const int2 *runs, unsigned need,
+                                           int count, const part &pieces, int bytes,
+                                           const char *array, const place &box)
+{
+    // From an argument of the kernel, so that the compiler knows which memory it is.
+    const char *const begin = array + (box.at - (long long)array);
+    const unsigned needs = need << 16;
+#pragma unroll 2
+    for (int at = threadIdx.x; at < count * pieces.by; at += 256) {
+        const int own = pieces.of(at), on = 16 * (at - own * pieces.by);
+        const int2 r = runs[own];
+        const int offset = r.x + box.past, past = offset & 15, from = offset + on - past;
+        unsigned char *const to = tile + ((r.y & 0xffff) + box.past + on - past);
+        if (on - past >= bytes || (r.y & needs) != needs) {
+            continue;
+        }
+        if (from < box.low || from + 16 > box.high) { // the operand's memory has a part of it
+#pragma unroll 1
+            for (int k = max(from, box.low); k < min(from + 16, box.high); k++) {
+                to[k - from] = *(const unsigned char *)(begin + k);
+            }
+        } else {
+            bring_word(to, begin + from);
+        }
+    }
+}
+
+// What a box gives of a run of the output: elements `low` ... `high` - 1, of which packs, aligned in
+// memory, have those from `head` on. `offset`: where its first element lies from a multiple of 32
+// bytes; `here`: elements of the run in this box. With S_ a box begins S_ elements of the run early,
+// and gives them and as many at its end only as far as whole sectors do; the `first` box has nothing
+// before, and the `last` all that is left.
+template <int B_, int L_> struct window {
+    int low, head, high;
+
+    __device__ __forceinline__ window(int offset, int here) : low(0), high(here)
+    {
+        begin(offset);
+    }
+    __device__ __forceinline__ window(int offset, int here, int early, bool first, bool last)
+        : low(early), high(here)
+    {
+        const int past = ((offset + early * B_) & 31) / B_;
+        low -= first ? 0 : past;
+        high -= last ? 0 : past;
+        begin(offset);
+    }
+
+    // Which element is the `k`th of 2 L_ that no pack has: L_ before the first, L_ behind the last.
+    // -1: there is none.
+    __device__ __forceinline__ int end(int k) const
+    {
+        const int at = k < L_ ? low + k : head + ((high - head) & ~(L_ - 1)) + k - L_;
+        return at < (k < L_ ? head : high) ? at : -1;
+    }
+
+private:
+    __device__ __forceinline__ void begin(int offset)
+    {
+        head = min(low + (-(offset + low * B_) & (B_ * L_ - 1)) / B_, high);
     }
 };
 

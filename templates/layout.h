@@ -24,7 +24,9 @@
 // packs    whole packs (or tiles) of the walk
 // inner    elements of the innermost dimension
 // head     elements before the first pack; with tiles, of the last dimension but one; with boxes,
-//          of the last one along the first dimension that is cut, and `inner` along the second
+//          of the last one along the first dimension that is cut, in 16 bits, then in 8 bits how
+//          many groups of threads of a box in runs are from one to the next, then as an exponent
+//          how many are a group; and `inner` along the second and third
 // count    elements of the whole walk
 // row      packs (or tiles) of a row
 // outer    extents, outermost first; of flat packs in phases the first is packs from one of a

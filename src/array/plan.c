@@ -354,8 +354,9 @@ static bool share(walk *w, const qn_operand *operands, const qn_plan_rules *rule
         return true;
     }
     const bool tiled = qn_plan_is_tiled(w->plan, operands, w->operands, w->ndim, side);
-    if (qn_plan_runs(w->plan, operands, w->operands, w->ndim, tiled) ||
-        qn_plan_boxes(w->plan, operands, w->operands, w->ndim, tiled)) {
+    const bool asked = tiled && rules->setting.tile;
+    if (!asked && (qn_plan_runs(w->plan, operands, w->operands, w->ndim, tiled) ||
+                   qn_plan_boxes(w->plan, operands, w->operands, w->ndim, tiled))) {
         w->ndim = w->plan->form.ndim;
         return true;
     }
@@ -370,6 +371,7 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
     memset(&plan->form, 0, sizeof plan->form);
     plan->form.turns = 1;
     plan->cost = plan->other_cost = 0;
+    plan->stir = plan->group = 0;
     plan->work = rules->work;
     plan->count = count;
     memcpy(plan->extent, shape, (size_t)ndim * sizeof *shape);

@@ -25,7 +25,10 @@
 #define QN_BOX_CUTS     3                          /**< of these that have several boxes */
 #define QN_BOX_TURNS    16 /**< elements of a box that a thread takes, at most */
 #define QN_BOX_POOL     44 /**< KiB of shared memory of boxes in runs, at most */
-#define QN_BOX_WAYS     8  /**< operands of boxes that go in runs, at most */
+#define QN_BOX_EVEN                                                                                \
+    2                 /**< dimensions of a run of an output whose rows are evenly apart, at most   \
+                       */
+#define QN_BOX_WAYS 8 /**< operands of boxes that go in runs, at most */
 
 /** What a thread waits for memory, once for all elements that it takes at once: in hundredths of an
  * instruction, measured on an H200. */
@@ -107,7 +110,7 @@ typedef struct qn_plan_form {
                           places that a thread counts up, step by step */
     uint8_t step;    /**< flat: lanes of a step, which never has elements of two rows */
     uint8_t whole;   /**< flat: 1: a step has a whole row */
-    uint8_t paired;  /**< flat: 1: a pack has elements of two rows at most */
+    uint8_t paired;  /**< flat, boxes in runs: 1: a pack has elements of two rows at most */
     uint8_t period;  /**< flat, in turns: a thread's packs lie 2^period times as many packs apart as
                           the first dimension's rows have elements */
     uint8_t early;   /**< qn_early */
@@ -143,6 +146,8 @@ typedef struct qn_plan {
     int64_t rest;  /**< elements that no pack covers: the head, and a tail */
     int64_t parts; /**< rows: blocks for one row */
     int64_t last[QN_BOX_CUTS]; /**< boxes: elements of the last one along what is cut */
+    int32_t group, stir;       /**< boxes in runs: threads that have packs side by side, an
+                                    exponent, and groups of them from one to the next */
     int32_t across, down;      /**< rows, slabs: threads of a block along one, and how many of
                                     them a block has side by side */
     int64_t work;              /**< what the text takes for an element, about, in instructions */
@@ -247,11 +252,19 @@ bool qn_plan_runs(qn_plan *plan, const qn_operand *operands, size_t operand_coun
 bool qn_plan_box_words(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
                        int side);
 
-/** Operands may go in runs. `matrices`: boxes have small matrices of a batch. */
-bool qn_plan_box_runs(const qn_operand *operands, size_t operand_count, bool matrices);
-/** Choose the ways of the operands of a boxed plan. False: it does not fit into shared memory, or
- * does not pay. */
-bool qn_plan_box_ways(qn_plan *plan, const qn_operand *operands, size_t operand_count);
+/** Operands may go in runs. */
+bool qn_plan_box_runs(const qn_operand *operands, size_t operand_count);
+/** Choose the ways of the operands of a boxed plan. `along`: packs of inputs that lie as the output
+ * does come from memory. False: it does not fit into shared memory, or does not pay. */
+bool qn_plan_box_ways(qn_plan *plan, const qn_operand *operands, size_t operand_count, bool along);
+
+/** How far parts of a box lie from each other along each dimension of an input's order in shared
+ * memory, as source_boxed_runs.c has it on the device: pitch() of box.cuh. Returns the bytes of
+ * all.
+ */
+int64_t qn_plan_box_pitches(int64_t *pitch, const qn_plan *plan, size_t k, int64_t item);
+/** Choose `stir` and `group` of a plan by boxes in runs whose ways are chosen. */
+void qn_plan_box_stir(qn_plan *plan, const qn_operand *operands, size_t operand_count);
 
 /** Walk over whole rows of a few elements, where some operands have them so and others in planes;
  * false, with the plan as it was, where none do. For qn_plan_make(); dimensions are sorted and

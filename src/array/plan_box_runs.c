@@ -3,33 +3,35 @@
  * plan_box_runs: boxes whose inputs go through shared memory in runs. In: a plan by boxes. Out: the
  * way of each operand, and the shared memory that they need. The thing to know: of a box an input
  * has runs, bytes that lie on in memory but for small gaps, which are fetched in pieces of 16 bytes
- * whatever the elements are; the output, which lies on along the walk, is given in packs. A box
- * takes some instructions, so small ones are left to threads that take single elements.
+ * whatever the elements are; the output, which lies on along the walk, is given in packs. Where its
+ * lines begin anywhere in a sector, boxes begin early, and give of each line whole sectors from
+ * there on: memory takes parts of sectors at a fifth of the speed. A box takes some instructions,
+ * so small ones are left to threads that take single elements.
  */
 #include "array/plan.h"
 
-#define PIECE     16         /* bytes */
-#define WORD      4          /* of elements that may lie an odd number of words from each other */
-#define ENTRY     8          /* of a table, for a piece */
-#define NEAR      0x3fffffc0 /* bytes inside of a box: with pieces around them below 2^30 */
-#define LEAST     2560       /* elements of a box that pay: ten a thread */
-#define SPARSE    3  /* times as many bytes as its elements have, that pieces of an input may */
-#define GIVEN     16 /* elements of a run of the output that pay, along one dimension */
-#define GIVEN_ALL 96 /* and along several, for each of which a table says where inputs are */
-#define WIDEST    4  /* elements of packs */
-#define NARROW    4  /* bytes of elements for which boxes in runs do better */
-#define ROUND(n)  (((n) + PIECE - 1) / PIECE * PIECE)
+#define PIECE      16         /* bytes */
+#define ENTRY      8          /* of a table, for a run */
+#define NEAR       0x3fffffc0 /* bytes inside of a box: with pieces around them below 2^30 */
+#define LEAST      2560       /* elements of a box that pay: ten a thread */
+#define SPARSE     3  /* times as many bytes as its elements have, that pieces of an input may */
+#define GIVEN      16 /* elements of a run of the output that pay, along one dimension */
+#define GIVEN_ALL  96 /* and along several, for each of which a table says where inputs are */
+#define WIDEST     8  /* bytes of an element */
+#define LEAST_PACK 8  /* bytes */
+#define SHORT                                                                                      \
+    128 /* elements of a run: shorter ones that tear sectors go one by one, so that the            \
+           parts of a sector come together */
+#define ROUND(n) (((n) + PIECE - 1) / PIECE * PIECE)
 
-bool qn_plan_box_runs(const qn_operand *operands, size_t operand_count, bool matrices)
+bool qn_plan_box_runs(const qn_operand *operands, size_t operand_count)
 {
     const qn_operand *output = NULL;
-    bool narrow = false;
     for (size_t k = 0; k < operand_count; k++) {
         if (operands[k].loose || (operands[k].output && output)) {
             return false;
         }
         output = operands[k].output ? &operands[k] : output;
-        narrow |= operands[k].item_size < (matrices ? WIDEST + 1 : NARROW);
     }
     for (size_t k = 0; k < operand_count && output; k++) {
         /* pieces have what lies beside a box, which another block may write */
@@ -37,7 +39,7 @@ bool qn_plan_box_runs(const qn_operand *operands, size_t operand_count, bool mat
             return false;
         }
     }
-    return narrow && output && operand_count <= QN_BOX_WAYS;
+    return output && operand_count <= QN_BOX_WAYS;
 }
 
 /* The dimensions of a box along which an operand's elements differ. */
@@ -72,10 +74,8 @@ static int64_t find_run(const qn_plan *p, qn_box_way *w, size_t k, int64_t item)
     int64_t bytes = item;
     for (int at = w->count - 1; at >= 0; at--) {
         const int64_t stride = qn_magnitude(p->stride[k][w->order[at]]);
-        const bool across = w->order[at] == p->form.ndim - 1 && at != w->count - 1;
-        if (stride - bytes >= QN_MAX(bytes / 4, (int64_t)PIECE) ||
-            (across && item <= WORD && stride % 8 == 0)) {
-            break; /* or threads would meet in few banks */
+        if (stride - bytes >= QN_MAX(bytes / 4, (int64_t)PIECE)) {
+            break;
         }
         bytes += stride * (p->extent[w->order[at]] - 1);
         w->run++;
@@ -116,19 +116,22 @@ static int64_t box_elements(const qn_plan *p)
     return elements;
 }
 
-/* How far parts of `bytes` lie from each other along dimension `d`: pitch() of box.cuh. `odd`: in,
- * whether there are parts inside that lie off the alignment; out, the same of these. */
-static int64_t pitch_of(bool *odd, const qn_plan *p, size_t k, int d, int64_t item, int64_t bytes)
+int64_t qn_plan_box_pitches(int64_t *pitch, const qn_plan *p, size_t k, int64_t item)
 {
-    const int64_t stride = qn_magnitude(p->stride[k][d]);
-    const bool own = d == p->form.ndim - 1 && item <= WORD && stride % 8 == 0;
-    const int64_t least = bytes + (own || *odd ? 2 : 1) * (PIECE - 1);
-    *odd |= own;
-    return least + (own ? (4 - least) & 7 : (stride - least) & (PIECE - 1));
+    const qn_box_way *w = &p->form.way[k];
+    const int inner = w->count - w->run;
+    int64_t block = item;
+    for (int at = w->count - 1; at >= 0; at--) {
+        const int64_t stride = qn_magnitude(p->stride[k][w->order[at]]);
+        const int64_t least = block + PIECE - 1, near = least + ((stride - least) & (PIECE - 1));
+        pitch[at] = at >= inner ? stride : near % (2 * PIECE) == 0 ? near + PIECE : near;
+        block += pitch[at] * (p->extent[w->order[at]] - 1);
+    }
+    return block;
 }
 
 /* Choose the runs of an input; false: they have gaps, or are so short that their pieces are many
- * times as long. Adds the shared memory that it and the table of its pieces take:
+ * times as long. Adds the shared memory that it and the table of its runs take:
  * source_boxed_runs.c has the same on the device. */
 static bool choose_input(int64_t *bytes, const qn_plan *p, qn_box_way *w, size_t k, int64_t item)
 {
@@ -142,28 +145,72 @@ static bool choose_input(int64_t *bytes, const qn_plan *p, qn_box_way *w, size_t
     if (pieces * PIECE > SPARSE * box_elements(p) * item) {
         return false;
     }
-    int64_t block = run;
-    bool odd = false;
-    for (int at = inner - 1; at >= 0; at--) {
-        const int d = w->order[at];
-        block += pitch_of(&odd, p, k, d, item, block) * (p->extent[d] - 1);
-    }
-    *bytes += ROUND(block + 2 * PIECE - 2) + ROUND(pieces * ENTRY);
+    int64_t pitch[QN_BOX_DIMS];
+    const int64_t block = qn_plan_box_pitches(pitch, p, k, item);
+    *bytes += ROUND(block + 2 * PIECE - 2) + ROUND(runs * ENTRY);
     return true;
 }
 
-/* The same of the output and the tables of its runs. */
-static bool choose_output(int64_t *bytes, const qn_plan *p, qn_box_way *w, size_t k,
-                          const qn_operand *o, size_t operand_count)
+/* The outermost dimension of an output's runs, as one that is cut; -1: it is not. */
+static int cut_of_run(const qn_plan *p, const qn_box_way *w)
 {
-    if (o->item_size > WIDEST) {
+    for (int c = 0; c < p->form.cuts; c++) {
+        if (p->form.cut[c] == w->order[w->count - w->run]) {
+            return c;
+        }
+    }
+    return -1;
+}
+
+/* True when runs that are not cut, and boxes along those that are, begin where a sector does. */
+static bool begin_with_sectors(const qn_plan *p, const qn_box_way *w, size_t k)
+{
+    uint64_t all = (uintptr_t)p->base[k];
+    for (int d = 0; d < p->form.ndim; d++) {
+        bool inside = false;
+        for (int at = w->count - w->run; at < w->count; at++) {
+            inside |= w->order[at] == d;
+        }
+        all |= inside ? 0 : (uint64_t)qn_magnitude(p->stride[k][d]);
+    }
+    return all % QN_SECTOR_BYTES == 0;
+}
+
+/* Let boxes of parts of runs begin early, by as much as whole sectors may lie before, if they give
+ * whole sectors then. */
+static void choose_slack(qn_plan *p, const qn_box_way *w, size_t k, int64_t item, int64_t run)
+{
+    const int c = cut_of_run(p, w), d = w->order[w->count - w->run];
+    if (c < 0 || run * item % QN_SECTOR_BYTES != 0 || begin_with_sectors(p, w, k)) {
+        return;
+    }
+    const int64_t inner = run / p->extent[d];
+    p->form.slack = (uint8_t)qn_over(QN_SECTOR_BYTES / item - 1, inner);
+    p->extent[d] += p->form.slack;
+    p->last[c] += p->form.slack;
+}
+
+/* The runs of the output, and how they are given; false: too short. Adds the shared memory that the
+ * tables of them take. */
+static bool choose_output(int64_t *bytes, qn_plan *p, qn_box_way *w, size_t k, const qn_operand *o,
+                          size_t operand_count)
+{
+    if (o->item_size > WIDEST || box_elements(p) < LEAST) {
         return false;
     }
-    const int64_t elements = box_elements(p);
     const int64_t run = find_given(p, w, k, o->item_size), tables = (int64_t)operand_count;
-    *bytes += ROUND(elements / run * 4) * tables + ROUND(elements / run);
-    *bytes += w->run > 1 ? ROUND(run * 2) * tables : 0;
-    return run >= (w->run > 1 ? GIVEN_ALL : GIVEN) && elements >= LEAST;
+    if (run < (w->run > 1 ? GIVEN_ALL : GIVEN)) {
+        return false;
+    }
+    choose_slack(p, w, k, o->item_size, run);
+    const bool torn = p->form.slack == 0 && !begin_with_sectors(p, w, k);
+    p->form.lanes = (uint8_t)(torn && run < SHORT ? 1 : QN_ACCESS_BYTES / o->item_size);
+    p->form.paired = w->run > 1 && p->extent[p->form.ndim - 1] >= p->form.lanes;
+    const int64_t inner = elements_of(p, w, w->count - w->run, w->count);
+    *bytes += ROUND(box_elements(p) / inner * 4) * tables + ROUND(box_elements(p) / inner);
+    *bytes +=
+        w->run > QN_BOX_EVEN ? ROUND((inner / p->extent[p->form.ndim - 1] + 1) * 4) * tables : 0;
+    return true;
 }
 
 static bool is_near(const qn_plan *p, const qn_box_way *w, size_t k)
@@ -175,27 +222,45 @@ static bool is_near(const qn_plan *p, const qn_box_way *w, size_t k)
     return reach < NEAR;
 }
 
-bool qn_plan_box_ways(qn_plan *p, const qn_operand *operands, size_t operand_count)
+/* An input lies as the output does, wherever that is: packs of both are aligned at the same
+ * elements. Those of few bytes do better in runs. */
+static bool lies_like(const qn_plan *p, const qn_operand *operands, size_t k, size_t y)
+{
+    const int64_t item = operands[k].item_size, other = operands[y].item_size;
+    const uint64_t first = (uintptr_t)p->base[k], others = (uintptr_t)p->base[y];
+    bool alike = item <= WIDEST && item * p->form.lanes >= LEAST_PACK && (item & (item - 1)) == 0 &&
+                 first % (uint64_t)item == 0 &&
+                 (first / (uint64_t)item - others / (uint64_t)other) % p->form.lanes == 0;
+    for (int d = 0; d < p->form.ndim; d++) {
+        alike &= p->stride[k][d] * other == p->stride[y][d] * item;
+    }
+    return alike;
+}
+
+bool qn_plan_box_ways(qn_plan *p, const qn_operand *operands, size_t operand_count, bool along)
 {
     int64_t bytes = 0;
+    size_t y = 0;
     for (size_t k = 0; k < operand_count; k++) {
-        const qn_operand *o = &operands[k];
         qn_box_way *w = &p->form.way[k];
-        order_dims(p, w, k, o->output);
-        if (!is_near(p, w, k)) {
+        order_dims(p, w, k, operands[k].output);
+        y = operands[k].output ? k : y;
+        if (!is_near(p, w, k) ||
+            (operands[k].output && !choose_output(&bytes, p, w, k, &operands[k], operand_count))) {
             return false;
         }
-        if (!o->output && w->count == 0) {
-            p->form.access[k] = QN_ACCESS_BROADCAST;
-        } else if (o->output) {
-            p->form.access[k] = QN_ACCESS_CONTIGUOUS;
-            if (!choose_output(&bytes, p, w, k, o, operand_count)) {
-                return false;
-            }
-        } else if (!choose_input(&bytes, p, w, k, o->item_size)) {
+    }
+    p->form.access[y] = QN_ACCESS_CONTIGUOUS;
+    for (size_t k = 0; k < operand_count; k++) { /* of boxes as the output has them */
+        if (k == y) {
+            continue;
+        }
+        p->form.access[k] = (uint8_t)(p->form.way[k].count == 0               ? QN_ACCESS_BROADCAST
+                                      : along && lies_like(p, operands, k, y) ? QN_ACCESS_VECTOR
+                                                                              : QN_ACCESS_TILED);
+        if (p->form.access[k] == QN_ACCESS_TILED &&
+            !choose_input(&bytes, p, &p->form.way[k], k, operands[k].item_size)) {
             return false;
-        } else {
-            p->form.access[k] = QN_ACCESS_TILED;
         }
     }
     /* a multiple of 4, so that few kernels are compiled */

@@ -9,8 +9,6 @@
  */
 #include "array/plan_boxing.h"
 
-#define MOST_IN_RUNS  16384 /* elements of a box */
-#define LEAST_IN_RUNS 4096
 #define SHARED_BYTES  36864 /* of a block, of which a processor has several */
 #define BLOCK         256   /* threads */
 #define MANY_LINES    16    /* that a warp meets at once */
@@ -18,8 +16,9 @@
 #define SHORTEST_RUN  8     /* elements */
 #define LONGEST_RUN   1024
 #define TILE          64   /* elements of a side of one */
+#define NARROW        2    /* bytes of an element */
 #define BETTER        1.15 /* times as cheap as tiles, which are known best */
-#define ENOUGH_FILLED 0.8  /* of all tiles */
+#define ENOUGH_FILLED 0.96 /* of all tiles */
 #define MANY          8 /* boxes along a dimension, of which a last one that is small is little */
 
 /* An operand that the walk goes through badly, unless its elements are far from each other in any
@@ -108,13 +107,25 @@ static bool fits(const qn_boxing *b)
     return inside <= QN_BOX_DIMS && cut <= QN_BOX_CUTS && b->ndim + cut <= QUERN_MAX_NDIM;
 }
 
-/* Few boxes along a dimension are of about the same size. */
+static int64_t narrowest(const qn_boxing *b)
+{
+    uint32_t narrow = QN_SECTOR_BYTES;
+    for (size_t k = 0; k < b->operand_count; k++) {
+        narrow = QN_MIN(narrow, b->operands[k].item_size);
+    }
+    return narrow;
+}
+
+/* Few boxes along a dimension are of about the same size. Those in runs give whole sectors. */
 static void even_out(qn_boxing *b)
 {
     for (int d = 0; d < b->ndim; d++) {
         const int64_t boxes = qn_over(b->plan->extent[d], b->extent[d]);
         if (boxes < MANY) {
-            b->extent[d] = qn_over(b->plan->extent[d], boxes);
+            const int64_t even = qn_over(b->plan->extent[d], boxes);
+            const bool sectors = b->runs && boxes > 1 && d == b->ndim - 1;
+            const int64_t round = sectors ? QN_SECTOR_BYTES / narrowest(b) : 1;
+            b->extent[d] = QN_MIN(b->extent[d], qn_over(even, round) * round);
         }
     }
 }
@@ -254,71 +265,6 @@ static int choose_turns(const qn_boxing *b)
     return turns;
 }
 
-/* Take over a dimension of the plan as it was: its boxes, or the inside of one. */
-static void put_dim(qn_plan *plan, const qn_boxing *b, const qn_plan *was, int at, int d,
-                    bool inside)
-{
-    const int64_t side = b->extent[d];
-    plan->extent[at] = inside ? side : qn_over(was->extent[d], side);
-    for (size_t k = 0; k < b->operand_count; k++) {
-        plan->stride[k][at] = was->stride[k][d] * (inside ? 1 : side);
-    }
-}
-
-/* The plan's dimensions: those outside of boxes, the numbers of boxes along those that are cut,
- * and those inside. */
-static void split(qn_plan *plan, const qn_boxing *b, const qn_plan *was)
-{
-    qn_plan_form *f = &plan->form;
-    int at = 0, cuts = 0, place[QUERN_MAX_NDIM];
-    for (int d = 0; d < b->ndim; d++) {
-        if (b->extent[d] == 1) {
-            put_dim(plan, b, was, at++, d, false);
-        }
-    }
-    for (int d = 0; d < b->ndim; d++) {
-        if (b->extent[d] > 1 && b->extent[d] < was->extent[d]) {
-            plan->last[cuts++] =
-                was->extent[d] - (was->extent[d] - 1) / b->extent[d] * b->extent[d];
-            put_dim(plan, b, was, at++, d, false);
-        }
-    }
-    f->box = (uint8_t)at;
-    f->cuts = (uint8_t)cuts;
-    cuts = 0;
-    for (int d = 0; d < b->ndim; d++) {
-        if (b->extent[d] > 1) {
-            if (b->extent[d] < was->extent[d]) {
-                f->cut[cuts++] = (uint8_t)at;
-            }
-            place[d] = at;
-            put_dim(plan, b, was, at++, d, true);
-        }
-    }
-    f->ndim = (uint8_t)at;
-    for (int d = 0, n = 0; d < b->ndim; d++) {
-        if (b->extent[b->order[d]] > 1) {
-            f->fetch[n++] = (uint8_t)place[b->order[d]];
-        }
-    }
-}
-
-/* What the plan has of boxes, once its dimensions are split. */
-static void fill(qn_plan *plan, const qn_boxing *b, int turns)
-{
-    plan->form.boxed = 1;
-    plan->form.turns = (uint8_t)turns;
-    plan->form.lanes = 1;
-    plan->packs = 1;
-    for (int d = 0; d < plan->form.box; d++) {
-        plan->packs *= plan->extent[d];
-    }
-    plan->head = plan->rest = 0;
-    for (size_t k = 0; k < b->operand_count; k++) {
-        plan->form.access[k] = (uint8_t)(b->tiled[k] ? QN_ACCESS_TILED : QN_ACCESS_STRIDED);
-    }
-}
-
 /* Inputs may lie side by side along several dimensions, of which tiles have one. */
 static void find_across(qn_boxing *b)
 {
@@ -379,37 +325,32 @@ bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_cou
         return false;
     }
     const qn_plan was = *plan;
-    split(plan, &b, &was);
-    fill(plan, &b, turns);
+    qn_boxing_put(plan, &b, &was, turns);
     return true;
 }
 
-/* Tiles do better for bytes, whose boxes have short runs, and where lines of an input are multiples
- * of 8 bytes apart, so that those of a box would share banks. */
-static bool better_tiled(const qn_boxing *b)
+/* All inputs but those that are repeated are turned. */
+static bool all_tiled(const qn_boxing *b)
 {
-    bool better = false;
+    bool all = true;
     for (size_t k = 0; k < b->operand_count; k++) {
-        better |= b->tiled[k] &&
-                  (b->operands[k].item_size == 1 || b->plan->stride[k][b->ndim - 1] % 8 == 0);
+        all &= b->tiled[k] || b->operands[k].output || b->plan->stride[k][b->ndim - 1] == 0;
     }
-    return better && !b->several;
+    return all;
 }
 
-/* Tiles of single elements would be partly empty; inputs lie in one order, and their lines are not
- * multiples of 8 bytes apart, which in boxes share banks. */
-static bool suits_matrices(const qn_boxing *b)
+/* Inputs lie in one order, and tiles of single elements would be partly empty; or all would be read
+ * one by one, which takes long for the bytes of narrow ones. */
+static bool suits_matrices(const qn_boxing *b, bool tiled)
 {
-    const int last = b->ndim - 1;
-    bool suits = qn_boxing_filled(b->plan, b->ndim, b->across, TILE) < ENOUGH_FILLED && !b->several;
-    for (size_t k = 0; k < b->operand_count; k++) {
-        suits &= !b->tiled[k] || b->plan->stride[k][last] % 8 != 0;
-    }
-    return suits;
+    return !b->several &&
+           (tiled ? qn_boxing_filled(b->plan, b->ndim, b->across, TILE) < ENOUGH_FILLED
+                  : b->ndim == 2 && narrowest(b) <= NARROW && all_tiled(b));
 }
 
-/* Boxes of as many whole matrices as fit, or of parts of one. A batch of small matrices is one run
- * for all operands then, and tiles would be mostly empty. */
+/* Boxes of as many whole matrices as fit, or of parts of one: whole along its shorter end, if that
+ * leaves whole sectors along the other. A batch of small matrices is one run for all operands then,
+ * and tiles would be mostly empty. */
 static bool choose_matrices(qn_boxing *b)
 {
     const int last = b->ndim - 1;
@@ -417,6 +358,10 @@ static bool choose_matrices(qn_boxing *b)
     int64_t *const ends[] = {&b->extent[last], &b->extent[b->across]};
     *ends[0] = b->plan->extent[last];
     *ends[1] = b->plan->extent[b->across];
+    const int64_t shorter = QN_MIN(*ends[0], *ends[1]);
+    if (*ends[0] * *ends[1] > b->most && shorter * QN_SECTOR_BYTES <= b->most) {
+        *ends[*ends[0] < *ends[1]] = b->most / shorter / QN_SECTOR_BYTES * QN_SECTOR_BYTES;
+    }
     while (*ends[0] * *ends[1] > b->most) {
         int64_t *const longer = ends[*ends[0] < *ends[1]];
         *longer = qn_over(*longer, 2 * QN_SECTOR_BYTES) * QN_SECTOR_BYTES;
@@ -429,6 +374,7 @@ static bool choose_matrices(qn_boxing *b)
             break;
         }
     }
+    even_out(b);
     return fits(b);
 }
 
@@ -438,19 +384,41 @@ static bool choose_runs(qn_boxing *b, const qn_plan *plan, const qn_operand *ope
                         size_t operand_count, int ndim, bool tiled, bool matrices)
 {
     int turns;
-    if (!qn_plan_box_runs(operands, operand_count, matrices) ||
+    if (!qn_plan_box_runs(operands, operand_count) ||
         !qn_boxing_begin(b, plan, operands, operand_count, ndim, matrices)) {
         return false;
     }
     b->runs = true;
-    return matrices ? tiled && suits_matrices(b)
-           : tiled  ? !better_tiled(b)
-                    : choose_boxes(b, &turns);
+    return matrices ? suits_matrices(b, tiled) : tiled ? b->several : choose_boxes(b, &turns);
+}
+
+/* The plan with these boxes, in runs; false: they do not suit. */
+static bool take_runs(qn_plan *plan, const qn_boxing *b, const qn_plan *was, bool along)
+{
+    *plan = *was;
+    qn_boxing_put(plan, b, was, 1);
+    if (!qn_plan_box_ways(plan, b->operands, b->operand_count, along)) {
+        return false;
+    }
+    qn_plan_box_stir(plan, b->operands, b->operand_count);
+    return true;
+}
+
+/* Groups that lie apart in memory read it badly, which is worth it for bytes. */
+static bool reads_apart(const qn_plan *plan, const qn_boxing *b)
+{
+    bool wide = true, along = false;
+    for (size_t k = 0; k < b->operand_count; k++) {
+        wide &= !b->operands[k].output || b->operands[k].item_size > 1;
+        along |= plan->form.access[k] == QN_ACCESS_VECTOR;
+    }
+    return wide && along && plan->stir > 1;
 }
 
 bool qn_plan_runs(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
                   bool tiled)
 {
+    static const int64_t most[] = {20480, 12288, 8192, 4096}; /* elements of a box */
     qn_boxing b;
     const bool plain = choose_runs(&b, plan, operands, operand_count, ndim, tiled, false);
     if (!plain && !choose_runs(&b, plan, operands, operand_count, ndim, tiled, true)) {
@@ -458,15 +426,13 @@ bool qn_plan_runs(qn_plan *plan, const qn_operand *operands, size_t operand_coun
     }
     const qn_plan was = *plan;
     b.plan = &was;
-    for (b.most = MOST_IN_RUNS; b.most >= LEAST_IN_RUNS; b.most /= 2) {
-        if (plain ? choose_extents(&b) : choose_matrices(&b)) {
-            split(plan, &b, &was);
-            fill(plan, &b, 1);
-            if (qn_plan_box_ways(plan, operands, operand_count)) {
-                return true;
-            }
-            *plan = was;
+    for (size_t n = 0; n < sizeof most / sizeof *most; n++) {
+        b.most = most[n];
+        if ((plain ? choose_extents(&b) : choose_matrices(&b)) && take_runs(plan, &b, &was, true) &&
+            (!reads_apart(plan, &b) || take_runs(plan, &b, &was, false))) {
+            return true;
         }
     }
+    *plan = was;
     return false;
 }

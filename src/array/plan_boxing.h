@@ -27,6 +27,9 @@ typedef struct qn_boxing {
 bool qn_boxing_begin(qn_boxing *b, const qn_plan *plan, const qn_operand *operands,
                      size_t operand_count, int ndim, bool tiled);
 
+/** Take over the boxes into the plan, which `was` so before. `turns`: of a thread. */
+void qn_boxing_put(qn_plan *plan, const qn_boxing *b, const qn_plan *was, int turns);
+
 /** How often a sector of an operand comes from memory, walked as it is, or by boxes. */
 int64_t qn_boxing_fetches(const qn_boxing *b, size_t k, bool boxed);
 /** Lines of memory that a warp meets when it reads an operand walked as it is. */

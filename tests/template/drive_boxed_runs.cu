@@ -8,6 +8,7 @@
 // in this order
 #include "index.cuh"
 
+#include "pack.cuh"
 #include "box.cuh"
 
 #define HOLE_includes
@@ -24,16 +25,14 @@
     typedef int _quern_index;                                                                      \
     constexpr int _quern_bytes = 32 * 1024, _quern_operands = 2;
 #define HOLE_shared                                                                                \
-    const int pitch = quern::pitch(128, 128, true, false), each = (128 + 30) / 16;                        \
-    const quern::part line(64);
+    const int pitch = quern::pitch(128, 128);                                                      \
+    const quern::part line(64), each((128 + 30) / 16);
 #define HOLE_values                                                                                \
     unsigned char *const tile = _quern_pool;                                                       \
-    int2 *const pieces = (int2 *)(_quern_pool + 20 * 1024);
+    int2 *const runs = (int2 *)(_quern_pool + 20 * 1024);
 #define HOLE_place                                                                                 \
-    for (int at = threadIdx.x; at < 64 * each; at += 256) {                                        \
-        const int run = at / each;                                                                 \
-        pieces[at] = quern::piece(run * 128, run * pitch, at - run * each, 128,                    \
-                                  (unsigned)(run < _quern_walk.head));                             \
+    for (int run = threadIdx.x; run < 64; run += 256) {                                            \
+        runs[run] = quern::run(run * 128, run * pitch, (unsigned)(run < _quern_walk.head));        \
     }                                                                                              \
     quern::memory all{0, 2};                                                                       \
     all.reach(((_quern_walk.packs - 1) * 64 + _quern_walk.head) * 128ll - 2);
@@ -43,8 +42,7 @@
     _quern_places[1].begin(_quern_array1, _quern_pack * 64 * 2ll, quern::memory{0, 0});
 #define HOLE_again  const quern::place x = _quern_places[0], y = _quern_places[1];
 #define HOLE_fetch                                                                                 \
-    quern::fetch_pieces<4>(tile, pieces, _quern_need, 64 * each, !quern::is_odd(128, true),        \
-                           (const char *)_quern_array0, x);
+    quern::fetch_runs(tile, runs, _quern_need, 64, each, 128, (const char *)_quern_array0, x);
 #define HOLE_body                                                                                  \
     for (int at = threadIdx.x; at < 64 * 64; at += 256) {                                          \
         const int column = line.of(at), row = at - column * 64;                                    \

@@ -281,8 +281,6 @@ void qn_source_box_body(qn_text *out, const qn_call *call);
 
 /* ---- source_boxed_runs.c -------------------------------------------------------------------- */
 
-#define QN_BOX_PACK 4 /**< elements that are given at once */
-
 /** An input that goes through shared memory; the output, of which there is one. */
 bool qn_source_runs_fetched(const qn_call *call, uint32_t k);
 uint32_t qn_source_runs_output(const qn_call *call);
@@ -290,8 +288,8 @@ uint32_t qn_source_runs_output(const qn_call *call);
 void qn_source_runs_extent(qn_text *out, const qn_call *call, int d);
 /** Which cut dimension `d` is; -1: it is not cut. */
 int qn_source_runs_cut(const qn_plan_form *f, int d);
-/** The last dimension of the walk lies outside of an input's runs. */
-bool qn_source_runs_across(const qn_call *call, uint32_t k);
+/** Elements along dimension `d` by which boxes begin early. */
+int qn_source_runs_slack(const qn_call *call, int d);
 /** What a box has of each operand; the tables of that in shared memory; these filled. */
 void qn_source_runs_sizes(qn_text *out, const qn_call *call);
 void qn_source_runs_pool(qn_text *out, const qn_call *call);

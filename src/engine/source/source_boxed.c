@@ -20,7 +20,7 @@ static bool is_tiled(const qn_call *call, uint32_t k)
 const char *qn_source_box_last(int cut)
 {
     static const char *const last[QN_BOX_CUTS] = {
-        "(int)_quern_walk.head",
+        "((int)_quern_walk.head & 0xffff)",
         "((int)_quern_walk.inner & 0xffff)",
         "((int)_quern_walk.inner >> 16)",
     };

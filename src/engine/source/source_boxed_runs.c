@@ -3,9 +3,10 @@
  * source_boxed_runs: the walk by boxes whose inputs go in runs, in CUDA C++. In: the form of such a
  * plan. Out: the holes of templates/elementwise_boxed_runs.cu in front of its loop. The thing to
  * know: a box is the same everywhere but for its place, so what lies where in it is written once
- * into tables in shared memory: `_quern_piecesK` has the pieces of an input, `_quern_lineK` where
- * an input has the begin of a run of the output, or where that goes, and for runs of several
- * dimensions `_quern_slotK` where from there an input has each element.
+ * into tables in shared memory: `_quern_fetchedK` has the runs of an input, `_quern_lineK` where an
+ * input has the begin of a run of the output, or where that goes. Runs of several dimensions have
+ * rows along the last one, in which an input's elements lie `_quern_stepK` from each other. Of two
+ * dimensions rows lie `_quern_downK` from each other; of more `_quern_slotK` has where each begins.
  * `_quern_pitchK_D` is how far elements along dimension D lie from each other in shared memory.
  */
 #include "engine/source/source.h"
@@ -19,7 +20,7 @@ static const qn_box_way *way_of(const qn_call *call, uint32_t k)
 /* An input that goes through shared memory. */
 bool qn_source_runs_fetched(const qn_call *call, uint32_t k)
 {
-    return !call->operands[k].output && way_of(call, k)->count != 0;
+    return call->plan.form.access[k] == QN_ACCESS_TILED;
 }
 
 /* The output: there is one. */
@@ -40,6 +41,12 @@ void qn_source_runs_extent(qn_text *out, const qn_call *call, int d)
     } else {
         qn_text_printf(out, "(int)_quern_walk.outer[%d].value", d);
     }
+}
+
+int qn_source_runs_slack(const qn_call *call, int d)
+{
+    const qn_box_way *w = way_of(call, qn_source_runs_output(call));
+    return w->order[w->count - w->run] == d ? call->plan.form.slack : 0;
 }
 
 /* The product of the extents of dimensions [first, end) of an order. */
@@ -69,11 +76,9 @@ static void input_sizes(qn_text *out, const qn_call *call, uint32_t k)
     const qn_box_way *w = way_of(call, k);
     const uint32_t item = call->operands[k].item_size;
     const int inner = w->count - w->run;
-    bool odd = false; /* parts that are read across lie inside */
     qn_text_printf(out, "    int _quern_block%u = %u, _quern_lowest%u = 0;\n", k, item, k);
     for (int at = w->count - 1; at >= 0; at--) {
         const int d = w->order[at];
-        const bool across = d == call->plan.form.ndim - 1 && item <= 4;
         if (at == inner - 1) {
             qn_text_printf(out, "    const int _quern_bytes%u = _quern_block%u;\n", k, k);
         }
@@ -81,12 +86,8 @@ static void input_sizes(qn_text *out, const qn_call *call, uint32_t k)
         if (at >= inner) {
             qn_text_printf(out, "abs((int)_quern_walk.stride[%u][%d]);\n", k, d);
         } else {
-            qn_text_printf(out,
-                           "quern::pitch(_quern_block%u, (int)_quern_walk.stride[%u][%d], %s, "
-                           "quern::is_odd((int)_quern_walk.stride[%u][%d], %s));\n",
-                           k, k, d, across ? "true" : "false", k, call->plan.form.ndim - 1,
-                           odd ? "true" : "false");
-            odd |= across;
+            qn_text_printf(out, "quern::pitch(_quern_block%u, (int)_quern_walk.stride[%u][%d]);\n",
+                           k, k, d);
         }
         qn_text_printf(out, "    _quern_block%u += _quern_pitch%u_%d * (", k, k, d);
         qn_source_runs_extent(out, call, d);
@@ -101,37 +102,29 @@ static void input_sizes(qn_text *out, const qn_call *call, uint32_t k)
         qn_text_printf(out, "    const int _quern_bytes%u = _quern_block%u;\n", k, k);
     }
     qn_text_printf(out,
-                   "    const int _quern_each%u = (_quern_bytes%u + 30) / 16;\n"
-                   "    const int _quern_count%u = _quern_each%u * ",
-                   k, k, k, k);
+                   "    const quern::part _quern_pieces%u((_quern_bytes%u + 30) / 16);\n"
+                   "    const int _quern_count%u = ",
+                   k, k, k);
     product(out, call, w, 0, inner);
     qn_text_puts(out, ";\n");
 }
 
-bool qn_source_runs_across(const qn_call *call, uint32_t k)
+/* Groups of threads for what a box gives of a run, and the last box, to which the rest is left. */
+static void groups_of_run(qn_text *out, const qn_call *call)
 {
-    const qn_box_way *w = way_of(call, k);
-    bool across = false;
-    for (int at = 0; at < w->count - w->run; at++) {
-        across |= w->order[at] == call->plan.form.ndim - 1;
+    const qn_plan_form *f = &call->plan.form;
+    qn_text_printf(out, "    const int _quern_side = %d << _quern_group;\n", f->lanes);
+    if (f->slack == 0) {
+        qn_text_puts(out, "    const quern::part _quern_groups((_quern_length + _quern_side - 1) / "
+                          "_quern_side);\n");
+        return;
     }
-    return across;
-}
-
-/* Threads beside each other take packs of one run, or of four where those would meet in few banks;
- * `_quern_shift` is how many, as an exponent. */
-static void groups(qn_text *out, const qn_call *call)
-{
-    qn_text_puts(out, "    const int _quern_shift = false");
-    for (uint32_t k = 0; k < call->operand_count; k++) {
-        if (qn_source_runs_fetched(call, k) && qn_source_runs_across(call, k)) {
-            qn_text_printf(out, " || _quern_walk.stride[%u][%d] %% 4 == 0", k,
-                           call->plan.form.ndim - 1);
-        }
-    }
-    qn_text_puts(out, " ? 2 : 0;\n"
-                      "    const int _quern_takes = ((_quern_runs + (1 << _quern_shift) - 1) >> "
-                      "_quern_shift << _quern_shift) * _quern_packs.by;\n");
+    qn_text_printf(
+        out,
+        "    const int _quern_early = %d * _quern_inner;\n"
+        "    const quern::part _quern_most((_quern_length - _quern_early + _quern_side - "
+        "1) / _quern_side), _quern_more(_quern_most.by + 1);\n",
+        f->slack);
 }
 
 void qn_source_runs_sizes(qn_text *out, const qn_call *call)
@@ -146,13 +139,17 @@ void qn_source_runs_sizes(qn_text *out, const qn_call *call)
     product(out, call, w, w->count - w->run, w->count);
     qn_text_puts(out, ", _quern_runs = ");
     product(out, call, w, 0, w->count - w->run);
-    qn_text_printf(out,
-                   ";\n    const quern::part _quern_packs((_quern_length + %d) / %d);\n"
-                   "    [[maybe_unused]] const int _quern_inner = ",
-                   2 * (QN_BOX_PACK - 1), QN_BOX_PACK);
+    qn_text_puts(out, ";\n    [[maybe_unused]] const int _quern_inner = ");
     product(out, call, w, w->count - w->run + 1, w->count);
     qn_text_puts(out, ";\n");
-    groups(out, call);
+    groups_of_run(out, call);
+    if (w->run > 1) {
+        qn_text_puts(
+            out,
+            "    [[maybe_unused]] const quern::part "
+            "_quern_row_length((int)_quern_walk.row.value);\n"
+            "    [[maybe_unused]] const int _quern_rows = _quern_row_length.of(_quern_length);\n");
+    }
 }
 
 /* A part of the pool: `count` elements of a type. */
@@ -176,10 +173,10 @@ void qn_source_runs_pool(qn_text *out, const qn_call *call)
         snprintf(count, sizeof count, "_quern_block%u + 30", k);
         carve(out, "unsigned char", "_quern_tile", k, count);
         snprintf(count, sizeof count, "_quern_count%u", k);
-        carve(out, "int2", "_quern_pieces", k, count);
+        carve(out, "int2", "_quern_fetched", k, count);
         carve(out, "int", "_quern_line", k, "_quern_runs");
-        if (way_of(call, y)->run > 1) {
-            carve(out, "unsigned short", "_quern_slot", k, "_quern_length");
+        if (way_of(call, y)->run > QN_BOX_EVEN) {
+            carve(out, "int", "_quern_slot", k, "_quern_rows + 1"); /* one is behind the last */
         }
     }
     carve(out, "int", "_quern_line", y, "_quern_runs");
@@ -247,16 +244,12 @@ static void begin_loop(qn_text *out, const char *count, uint32_t k, unsigned par
                    part);
 }
 
-/* The pieces of an input. */
-static void place_pieces(qn_text *out, const qn_call *call, uint32_t k)
+/* The runs of an input. */
+static void place_fetched(qn_text *out, const qn_call *call, uint32_t k)
 {
     const qn_box_way *w = way_of(call, k);
     begin_loop(out, "_quern_count%u", k, other_cuts(&call->plan.form, w));
-    qn_text_printf(out,
-                   "        int _quern_spot%u = 0, _quern_offset = -_quern_lowest%u;\n"
-                   "        _quern_outer = _quern_at / _quern_each%u;\n"
-                   "        const int _quern_before = _quern_at - _quern_outer * _quern_each%u;\n",
-                   k, k, k, k);
+    qn_text_printf(out, "        int _quern_spot%u = 0, _quern_offset = -_quern_lowest%u;\n", k, k);
     for (int at = w->count - w->run; at < w->count; at++) {
         qn_text_printf(out, "        _quern_offset += min((int)_quern_walk.stride[%u][%d], 0) * (",
                        k, w->order[at]);
@@ -271,11 +264,10 @@ static void place_pieces(qn_text *out, const qn_call *call, uint32_t k)
             k, d);
         add_spot(out, call, k, d);
     }
-    qn_text_printf(
-        out,
-        "        _quern_pieces%u[_quern_at] = quern::piece(_quern_offset, _quern_spot%u, "
-        "_quern_before, _quern_bytes%u, _quern_part);\n    }\n",
-        k, k, k);
+    qn_text_printf(out,
+                   "        _quern_fetched%u[_quern_at] = quern::run(_quern_offset, _quern_spot%u, "
+                   "_quern_part);\n    }\n",
+                   k, k);
 }
 
 /* Where inputs have what lies along the dimensions [first, end) of the walk's order `w`, and where
@@ -303,58 +295,82 @@ static void spots(qn_text *out, const qn_call *call, const qn_box_way *w, int fi
     }
 }
 
-/* The tables by runs of the output. A run of one dimension needs none inside: what is added there
- * is the begin of its first element, which lies behind the others where an input lies backwards. */
+/* What is added to the begin of runs or rows, along dimensions [first, end) of the output's order:
+ * that of the first element, which lies behind the others where an input lies backwards. */
+static void begin_along(qn_text *out, const qn_call *call, const qn_box_way *w, int first, int end)
+{
+    qn_text_puts(out, "        _quern_coordinate = 0;\n");
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        for (int at = first; qn_source_runs_fetched(call, k) && at < end; at++) {
+            add_spot(out, call, k, w->order[at]);
+        }
+    }
+}
+
+/* The tables by runs of the output, and by rows of one. */
 static void place_lines(qn_text *out, const qn_call *call, uint32_t y)
 {
     const qn_box_way *w = way_of(call, y);
+    const int first = w->count - w->run;
     begin_loop(out, "_quern_runs", 0, other_cuts(&call->plan.form, w));
-    spots(out, call, w, 0, w->count - w->run);
+    spots(out, call, w, 0, first);
+    if (w->run <= QN_BOX_EVEN) {
+        begin_along(out, call, w, first, w->count);
+    }
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        if (w->run == 1 && qn_source_runs_fetched(call, k)) {
-            qn_text_puts(out, "        _quern_coordinate = 0;\n");
-            add_spot(out, call, k, w->order[w->count - 1]);
-        }
         if (qn_source_runs_fetched(call, k) || k == y) {
             qn_text_printf(out, "        _quern_line%u[_quern_at] = _quern_spot%u;\n", k, k);
         }
     }
     qn_text_puts(out, "        _quern_given0[_quern_at] = (unsigned char)_quern_part;\n    }\n");
-    if (w->run > 1) {
-        begin_loop(out, "_quern_length", 0, 0);
-        spots(out, call, w, w->count - w->run, w->count);
+    if (w->run > QN_BOX_EVEN) {
+        begin_loop(out, "_quern_rows + 1", 0, 0);
+        spots(out, call, w, first, w->count - 1);
+        begin_along(out, call, w, w->count - 1, w->count);
         for (uint32_t k = 0; k < call->operand_count; k++) {
             if (qn_source_runs_fetched(call, k)) {
-                qn_text_printf(
-                    out, "        _quern_slot%u[_quern_at] = (unsigned short)_quern_spot%u;\n", k,
-                    k);
+                qn_text_printf(out, "        _quern_slot%u[_quern_at] = _quern_spot%u;\n", k, k);
             }
         }
         qn_text_puts(out, "    }\n");
     }
 }
 
-/* How far neighbours of a run of the output lie from each other in an input. */
+/* How far neighbours along dimension `d` lie from each other in an input. */
+static void step_along(qn_text *out, const qn_call *call, uint32_t k, const char *name, int d)
+{
+    const qn_box_way *w = way_of(call, k);
+    bool has = false;
+    for (int at = 0; at < w->count; at++) {
+        has |= w->order[at] == d;
+    }
+    qn_text_printf(out, "    const int %s%u = ", name, k);
+    if (has) {
+        qn_text_printf(out,
+                       "_quern_walk.stride[%u][%d] < 0 ? -_quern_pitch%u_%d : _quern_pitch%u_%d;\n",
+                       k, d, k, d, k, d);
+    } else {
+        qn_text_puts(out, "0;\n");
+    }
+}
+
+/* The same along a row of a run of the output, and of two dimensions from row to row, and from the
+ * last of a row to the first of the next. */
 static void steps(qn_text *out, const qn_call *call, uint32_t y)
 {
     const qn_box_way *run = way_of(call, y);
-    const int d = run->order[run->count - 1];
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        const qn_box_way *w = way_of(call, k);
-        bool has = false;
-        for (int at = 0; at < w->count; at++) {
-            has |= w->order[at] == d;
-        }
         if (!qn_source_runs_fetched(call, k)) {
             continue;
         }
-        qn_text_printf(out, "    const int _quern_step%u = ", k);
-        if (has) {
-            qn_text_printf(out, "_quern_walk.stride[%u][%d] < 0 ? -_quern_pitch%u_%d : ", k, d, k,
-                           d);
-            qn_text_printf(out, "_quern_pitch%u_%d;\n", k, d);
-        } else {
-            qn_text_puts(out, "0;\n");
+        step_along(out, call, k, "_quern_step", run->order[run->count - 1]);
+        if (run->run == QN_BOX_EVEN) {
+            step_along(out, call, k, "_quern_down", run->order[run->count - 2]);
+            qn_text_printf(
+                out,
+                "    const int _quern_jump%u = _quern_down%u - (_quern_row_length.by - 1) "
+                "* _quern_step%u;\n",
+                k, k, k);
         }
     }
 }
@@ -374,8 +390,9 @@ static void memory(qn_text *out, const qn_call *call, uint32_t k)
         if (c >= 0) {
             qn_text_printf(out,
                            "(_quern_walk.outer[%d].value - 1) * (long long)"
-                           "_quern_walk.stride[%u][%d] + (%s - 1) * ",
-                           numbers + c, k, numbers + c, qn_source_box_last(c));
+                           "_quern_walk.stride[%u][%d] + (%s - %d) * ",
+                           numbers + c, k, numbers + c, qn_source_box_last(c),
+                           1 + qn_source_runs_slack(call, d));
         } else {
             qn_text_puts(out, "(");
             qn_source_runs_extent(out, call, d);
@@ -391,13 +408,11 @@ void qn_source_runs_place(qn_text *out, const qn_call *call)
     const uint32_t y = qn_source_runs_output(call);
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (qn_source_runs_fetched(call, k)) {
-            place_pieces(out, call, k);
+            place_fetched(out, call, k);
         }
     }
     place_lines(out, call, y);
-    if (way_of(call, y)->run == 1) {
-        steps(out, call, y);
-    }
+    steps(out, call, y);
     qn_text_puts(out, "    __shared__ quern::memory _quern_memories[_quern_operands];\n"
                       "    if (threadIdx.x == 255) {\n");
     for (uint32_t k = 0; k < call->operand_count; k++) {

@@ -34,7 +34,7 @@ static const layout_case layouts[] = {
     {"rows of odd length", 2, {30, 41}, {{48, 1}, {41, 1}}, {0, 0}, 2, 1, "ss"},
     {"long rows of odd length", 2, {30, 401}, {{405, 1}, {401, 1}}, {0, 0}, 2, 4, "vv"},
     {"one transposed", 2, {30, 40}, {{1, 30}, {40, 1}}, {0, 0}, 2, 4, "sv"},
-    {"one transposed, large", 2, {300, 400}, {{1, 300}, {400, 1}}, {0, 0}, 2, 1, "tc"},
+    {"one transposed, large", 2, {300, 400}, {{1, 300}, {400, 1}}, {0, 0}, 3, 4, "tc"},
     {"short rows", 2, {300, 3}, {{4, 1}, {3, 1}}, {0, 0}, 2, 1, "ss"},
     {"short rows to short rows", 2, {300, 3}, {{4, 1}, {4, 1}}, {0, 0}, 2, 1, "cc"},
     {"every other, to every other", 1, {1000}, {{2}, {2}}, {0, 0}, 1, 1, "ss"},
@@ -136,7 +136,7 @@ Test(plan, narrow_rows_with_gaps)
 }
 
 /* Offsets inside of a box stay below 2^30, those of pieces around its last element too: with the
- * second pitch that lies at 2^30 - 4. */
+ * second pitch that of all lines would lie at 2^30 - 4, so boxes have fewer. */
 Test(plan, boxes_in_runs_are_near)
 {
     static const int64_t pitches[] = {5563427, 5563429, 5563431};
@@ -149,7 +149,13 @@ Test(plan, boxes_in_runs_are_near)
         const qn_plan_rules rules = {.pack_bytes = 16};
         qn_plan plan;
         qn_plan_make(&plan, operands, 2, 2, extent, 24 * 194, &rules);
-        cr_expect_eq(plan.form.pool != 0, n == 0, "lines %lld apart", (long long)pitches[n]);
+        int64_t reach = 0;
+        for (int d = plan.form.box; d < plan.form.ndim; d++) {
+            reach += plan.stride[0][d] * (plan.extent[d] - 1);
+        }
+        cr_expect(plan.form.pool != 0 && reach < (1 << 30) - 64, "lines %lld apart: %lld",
+                  (long long)pitches[n], (long long)reach);
+        cr_expect_eq(reach >= 193 * pitches[n], n == 0, "lines %lld apart", (long long)pitches[n]);
     }
 }
 

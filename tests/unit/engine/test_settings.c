@@ -72,7 +72,7 @@ Test(settings, settings_are_honoured)
 {
     quern_kernel *k = kernel_of("T x", "T y", "y = x");
     quern_array *x, *t, *part, *y = NULL;
-    OK(quern_array_new(&x, engine, QUERN_FLOAT32, SHAPE(600, 512)));
+    OK(quern_array_new(&x, engine, QUERN_FLOAT32, SHAPE(768, 512)));
     quern_value v[] = {quern_value_array(x), quern_value_output(&y)};
     EXPECT_PLAN("", "4 elements a thread", 0);
     EXPECT_PLAN("pack=8", "2 elements a thread", 0);
@@ -89,19 +89,19 @@ Test(settings, settings_are_honoured)
     EXPECT_PLAN("walk=packs", "4 elements a thread, 32", 0);
     EXPECT_PLAN("walk=packs turns=2 pack=1", "2 elements a thread in turns", 0);
     EXPECT_PLAN("walk=rows", "by rows", 0);
-    OK(quern_array_slice(&part, x, 2, (quern_slice[]){{1, 600, 1}, {3, 507, 1}}));
+    OK(quern_array_slice(&part, x, 2, (quern_slice[]){{1, 768, 1}, {3, 507, 1}}));
     v[0] = quern_value_array(part);
     EXPECT_PLAN("walk=packs", "2 dimensions", 0);
     EXPECT_PLAN("walk=rows turns=1", "by rows", 0);
     quern_array *thin, *wide;
-    OK(quern_array_reshape(&thin, x, SHAPE(600 * 512 / 6, 6)));
+    OK(quern_array_reshape(&thin, x, SHAPE(768 * 512 / 6, 6)));
     OK(quern_array_transpose(&wide, thin, NULL));
     v[0] = quern_value_array(wide);
     EXPECT_PLAN("", "whole rows of 6", 0);
     EXPECT_PLAN("block=64", "whole rows of 6", 64);
     quern_array_release(wide);
     quern_array_release(thin);
-    OK(quern_array_reshape(&thin, x, SHAPE(600 * 512 / 12, 12)));
+    OK(quern_array_reshape(&thin, x, SHAPE(768 * 512 / 12, 12)));
     OK(quern_array_transpose(&wide, thin, NULL));
     v[0] = quern_value_array(wide);
     EXPECT_PLAN("", "boxes of", 256);
