@@ -109,7 +109,8 @@ typedef struct qn_plan_form {
     uint8_t flat;    /**< 1: packs go on across rows, since the outputs do; other inputs are read at
                           places that a thread counts up, step by step */
     uint8_t step;    /**< flat: lanes of a step, which never has elements of two rows */
-    uint8_t whole;   /**< flat: 1: a step has a whole row */
+    uint8_t whole;   /**< flat: 1: a step has a whole row; boxes in runs: what they give of one is
+                          whole packs, unless they are the last along a dimension */
     uint8_t paired;  /**< flat, boxes in runs: 1: a pack has elements of two rows at most */
     uint8_t period;  /**< flat, in turns: a thread's packs lie 2^period times as many packs apart as
                           the first dimension's rows have elements */

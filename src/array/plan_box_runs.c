@@ -205,6 +205,7 @@ static bool choose_output(int64_t *bytes, qn_plan *p, qn_box_way *w, size_t k, c
     choose_slack(p, w, k, o->item_size, run);
     const bool torn = p->form.slack == 0 && !begin_with_sectors(p, w, k);
     p->form.lanes = (uint8_t)(torn && run < SHORT ? 1 : QN_ACCESS_BYTES / o->item_size);
+    p->form.whole = p->form.slack == 0 && !torn && run % p->form.lanes == 0;
     p->form.paired = w->run > 1 && p->extent[p->form.ndim - 1] >= p->form.lanes;
     const int64_t inner = elements_of(p, w, w->count - w->run, w->count);
     *bytes += ROUND(box_elements(p) / inner * 4) * tables + ROUND(box_elements(p) / inner);

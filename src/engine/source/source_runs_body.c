@@ -302,6 +302,22 @@ static void packs(qn_text *out, const qn_call *call, uint32_t y)
                    "            }\n            _quern_pack%u.store(_quern_there);\n        }\n", y);
 }
 
+/* Whether this box has elements of runs that are in no pack. */
+static void ragged(qn_text *out, const qn_call *call, uint32_t y)
+{
+    const qn_plan_form *f = &call->plan.form;
+    const qn_box_way *w = way_of(call, y);
+    qn_text_puts(out, "        const bool _quern_ragged = ");
+    if (f->slack != 0) {
+        qn_text_puts(out, "_quern_begins || _quern_ends;\n");
+    } else if (f->whole) {
+        qn_text_printf(out, "_quern_need >> %d & 1;\n",
+                       qn_source_runs_cut(f, w->order[w->count - w->run]));
+    } else {
+        qn_text_puts(out, "true;\n");
+    }
+}
+
 /* What the box gives of a run before its first pack and behind its last: a thread for each element
  * that may be there, so that the parts of a sector come together. */
 static void ends(qn_text *out, const qn_call *call, uint32_t y)
@@ -310,17 +326,18 @@ static void ends(qn_text *out, const qn_call *call, uint32_t y)
     const int lanes = call->plan.form.lanes;
     const char *type = qn_source_type(call, call->operand_parameter[y]);
     const int dims = way_of(call, y)->run;
+    ragged(out, call, y);
     qn_text_printf(
         out,
         "#pragma unroll 1\n"
-        "        for (int _quern_at = threadIdx.x; _quern_at < %s%d * _quern_runs%s; "
+        "        for (int _quern_at = threadIdx.x; _quern_at < (_quern_ragged ? %d * _quern_runs : "
+        "0); "
         "_quern_at += 256) {\n"
         "            const int _quern_run = _quern_at / %d, _quern_end = _quern_at %% %d;\n"
         "            if ((_quern_given0[_quern_run] & _quern_need) != _quern_need) {\n"
         "                continue;\n"
         "            }\n",
-        call->plan.form.slack != 0 ? "(_quern_begins || _quern_ends ? " : "", 2 * lanes,
-        call->plan.form.slack != 0 ? " : 0)" : "", 2 * lanes, 2 * lanes);
+        2 * lanes, 2 * lanes, 2 * lanes);
     window_of_run(out, call, y);
     qn_text_printf(out, "            const int _quern_first = _quern_window.end(_quern_end);\n"
                         "            if (_quern_first >= 0) {\n"
@@ -353,7 +370,9 @@ void qn_source_runs_body(qn_text *out, const qn_call *call)
         "(long long)_quern_array%u);\n",
         p, y, p);
     packs(out, call, y);
-    if (call->plan.form.lanes > 1) {
+    const qn_plan_form *f = &call->plan.form;
+    const qn_box_way *w = way_of(call, y);
+    if (f->lanes > 1 && !(f->whole && qn_source_runs_cut(f, w->order[w->count - w->run]) < 0)) {
         ends(out, call, y);
     }
 }
