@@ -15,8 +15,10 @@
 #define WORTH_IT_ALL  4096  /* elements of a loop, below which boxes do not pay */
 #define SHORTEST_RUN  8     /* elements */
 #define LONGEST_RUN   1024
-#define TILE          64   /* elements of a side of one */
-#define NARROW        2    /* bytes of an element */
+#define TILE          64 /* elements of a side of one */
+#define NARROW        2  /* bytes of an element */
+#define WORD          4
+#define MANY_TILES    3
 #define BETTER        1.15 /* times as cheap as tiles, which are known best */
 #define ENOUGH_FILLED 0.96 /* of all tiles */
 #define MANY          8 /* boxes along a dimension, of which a last one that is small is little */
@@ -339,13 +341,22 @@ static bool all_tiled(const qn_boxing *b)
     return all;
 }
 
-/* Inputs lie in one order, and tiles of single elements would be partly empty; or all would be read
- * one by one, which takes long for the bytes of narrow ones. */
+/* Tiles of single elements are partly empty. In a batch of matrices whose lines they fill, all but
+ * the last of several are not. */
+static bool leaves_empty(const qn_boxing *b)
+{
+    const qn_plan *p = b->plan;
+    const bool lines = b->ndim > 2 && narrowest(b) >= WORD && p->extent[b->ndim - 1] % TILE == 0 &&
+                       p->extent[b->across] >= MANY_TILES * TILE;
+    return !lines && qn_boxing_filled(p, b->ndim, b->across, TILE) < ENOUGH_FILLED;
+}
+
+/* Inputs lie in one order, and tiles would be partly empty; or all would be read one by one, which
+ * takes long for the bytes of narrow ones. */
 static bool suits_matrices(const qn_boxing *b, bool tiled)
 {
     return !b->several &&
-           (tiled ? qn_boxing_filled(b->plan, b->ndim, b->across, TILE) < ENOUGH_FILLED
-                  : b->ndim == 2 && narrowest(b) <= NARROW && all_tiled(b));
+           (tiled ? leaves_empty(b) : b->ndim == 2 && narrowest(b) <= NARROW && all_tiled(b));
 }
 
 /* Boxes of as many whole matrices as fit, or of parts of one: whole along its shorter end, if that
