@@ -343,7 +343,7 @@ static bool share(walk *w, const qn_operand *operands, const qn_plan_rules *rule
 {
     const int side = rules->setting.tile ? rules->setting.tile : MOST_SIDE;
     const uint32_t lanes = most_lanes(operands, w->operands, pack_bytes(rules));
-    if (qn_plan_thin(w->plan, operands, w->operands, w->ndim)) {
+    if (qn_plan_thin(w->plan, operands, w->operands, w->ndim, rules->torn)) {
         return true;
     }
     if (lanes > 1 && qn_plan_box_words(w->plan, operands, w->operands, w->ndim, side)) {
@@ -355,7 +355,7 @@ static bool share(walk *w, const qn_operand *operands, const qn_plan_rules *rule
     }
     const bool tiled = qn_plan_is_tiled(w->plan, operands, w->operands, w->ndim, side);
     const bool asked = tiled && rules->setting.tile;
-    if (!asked && (qn_plan_runs(w->plan, operands, w->operands, w->ndim, tiled) ||
+    if (!asked && (qn_plan_runs(w->plan, operands, w->operands, w->ndim, tiled, rules->torn) ||
                    qn_plan_boxes(w->plan, operands, w->operands, w->ndim, tiled))) {
         w->ndim = w->plan->form.ndim;
         return true;

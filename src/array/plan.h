@@ -243,9 +243,9 @@ bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_cou
 /** Walked as it is, it would take less than by tiles of `side` elements. */
 bool qn_plan_outdoes_tiles(const qn_plan *plan, const qn_operand *operands, size_t operand_count,
                            int ndim, int side);
-/** The same by boxes in runs. */
+/** The same by boxes in runs. `torn`: as in the rules. */
 bool qn_plan_runs(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
-                  bool tiled);
+                  bool tiled, bool torn);
 
 /** Walk by boxes of words where small arrays of a batch lie in different orders and are aligned,
  * unless they fill tiles of `side` elements. Splits the dimensions and fills the plan; false, with
@@ -268,9 +268,10 @@ int64_t qn_plan_box_pitches(int64_t *pitch, const qn_plan *plan, size_t k, int64
 void qn_plan_box_stir(qn_plan *plan, const qn_operand *operands, size_t operand_count);
 
 /** Walk over whole rows of a few elements, where some operands have them so and others in planes;
- * false, with the plan as it was, where none do. For qn_plan_make(); dimensions are sorted and
- * merged. */
-bool qn_plan_thin(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim);
+ * false, with the plan as it was, where none do. `torn`: as in the rules. For qn_plan_make();
+ * dimensions are sorted and merged. */
+bool qn_plan_thin(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
+                  bool torn);
 
 /** Walk by rows where that costs less or `setting` has it so, if there is a choice. `most`: lanes
  * of the largest packs. For qn_plan_make(); the plan is by packs. */

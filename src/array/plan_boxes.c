@@ -427,13 +427,14 @@ static bool reads_apart(const qn_plan *plan, const qn_boxing *b)
 }
 
 bool qn_plan_runs(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
-                  bool tiled)
+                  bool tiled, bool torn)
 {
     static const int64_t most[] = {20480, 12288, 8192, 4096}; /* elements of a box */
     qn_boxing b;
     const bool plain = choose_runs(&b, plan, operands, operand_count, ndim, tiled, false);
-    if (!plain && !choose_runs(&b, plan, operands, operand_count, ndim, tiled, true)) {
-        return false;
+    if (!plain &&
+        ((!tiled && !torn) || !choose_runs(&b, plan, operands, operand_count, ndim, tiled, true))) {
+        return false; /* single elements do as well where memory does not mind */
     }
     const qn_plan was = *plan;
     b.plan = &was;

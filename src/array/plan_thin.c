@@ -178,7 +178,7 @@ static bool outdone(const qn_plan *p, const qn_operand *operands, size_t operand
            (!words || (given && lanes < FEW_ROWS)) && qn_plan_box_runs(operands, operand_count);
 }
 
-static bool take(qn_plan *p, const qn_operand *operands, size_t operand_count)
+static bool take(qn_plan *p, const qn_operand *operands, size_t operand_count, bool torn)
 {
     if (!may_take(p, operands, operand_count)) {
         return false;
@@ -193,7 +193,7 @@ static bool take(qn_plan *p, const qn_operand *operands, size_t operand_count)
             p->form.access[k] = QN_ACCESS_CONTIGUOUS;
         }
     }
-    if (outdone(p, operands, operand_count, places, lanes)) {
+    if (torn && outdone(p, operands, operand_count, places, lanes)) {
         return false;
     }
     p->form.thin = (uint8_t)places;
@@ -203,7 +203,7 @@ static bool take(qn_plan *p, const qn_operand *operands, size_t operand_count)
     return true;
 }
 
-bool qn_plan_thin(qn_plan *p, const qn_operand *operands, size_t operand_count, int ndim)
+bool qn_plan_thin(qn_plan *p, const qn_operand *operands, size_t operand_count, int ndim, bool torn)
 {
     if (ndim < 2) {
         return false;
@@ -214,7 +214,7 @@ bool qn_plan_thin(qn_plan *p, const qn_operand *operands, size_t operand_count, 
     if (swaps) {
         swap_inner(p, operand_count);
     }
-    if (take(p, operands, operand_count)) {
+    if (take(p, operands, operand_count, torn)) {
         return true;
     }
     if (swaps) {
