@@ -9,6 +9,7 @@
 
 #define BYTE_COST   4         /* as in fold_staged.c: 128 for a sector that is used, */
 #define LONE_COST   400       /* and so much for one of which one element is */
+#define LINE_COST   100       /* of a line of the processor's cache for each element */
 #define HELD        8         /* blocks of a processor */
 #define CACHE_BYTES (8 << 20) /* of what all blocks have been at, what the cache still has */
 
@@ -50,7 +51,10 @@ static double reach_cost(const qn_fold_making *m, size_t k)
     const int64_t chunk = f->chunk * f->form.lanes * (f->form.split ? 1 : f->groups / blocks + 1);
     const int64_t walked = QN_MIN(walked_before(f, k), chunk);
     if (walked <= CACHE_BYTES / QN_SECTOR_BYTES / blocks) {
-        return BYTE_COST * (double)item;
+        const double own = BYTE_COST * (double)item;
+        /* threads of a warp that lie along kept dimensions look up a line each */
+        const bool apart = f->form.columns && f->workers < QN_FOLD_WARP && stride >= QN_LINE_BYTES;
+        return apart ? QN_MAX(own, LINE_COST) : own;
     }
     return stride < QN_SECTOR_BYTES ? BYTE_COST * (double)QN_MAX(item, stride) : LONE_COST;
 }

@@ -117,3 +117,57 @@ Test(arranged_reductions, of_drawn_orders)
     cr_assert(copied > 0 && copied < DRAWN, "%d of %d", copied, DRAWN);
     quern_kernel_release(k);
 }
+
+/* How many threads an output has follows from how many processors there are. */
+static bool is_soft;
+
+static void open_two(void)
+{
+    const char *device = getenv("QUERN_DEVICE");
+    is_soft = !device || strncmp(device, "soft", 4) == 0;
+    if (is_soft) {
+        setenv("QUERN_DEVICE", "soft:2", 1);
+    }
+    whole_open();
+}
+
+TestSuite(reductions_on_two, .init = open_two, .fini = whole_close);
+
+/* Sums along axes 1, 2 and 3 of products. Along the last axis, along which neighbouring threads
+ * lie, the second input's elements are far apart; along axis 2 they lie side by side, so each is in
+ * the cache when its turn comes, but in a line of its own, which takes long. */
+Test(reductions_on_two, of_a_line_for_each_element)
+{
+    enum { P = 24, Q = 4, R = 23, S = 11, T = 15, ALL = P * Q * R * S * T };
+    static int64_t got[P * T], sum[P * T];
+    quern_kernel *k;
+    OK(quern_reduction(&k, engine, "T x, S w", "int64 y", "(long long)x * w", "a + b", "y = a", "0",
+                       NULL));
+    quern_array *flat[2] = {numbered_memory(QUERN_UINT16, ALL), numbered_memory(QUERN_UINT16, ALL)};
+    quern_array *x, *whole, *w, *y = NULL;
+    OK(quern_array_reshape(&x, flat[0], SHAPE(P, Q, R, S, T)));
+    OK(quern_array_reshape(&whole, flat[1], SHAPE(T, P, Q, S, R)));
+    OK(quern_array_transpose(&w, whole, (int[]){1, 2, 4, 3, 0}));
+    int axes[] = {1, 2, 3};
+    quern_call_options o = QUERN_CALL_OPTIONS_INIT;
+    o.axes = axes;
+    o.axis_count = 3;
+    const quern_value values[] = {QUERN_VALUES(x, w, &y)};
+    quern_explanation *e;
+    OK(quern_explain(&e, k, values, 3, &o));
+    cr_expect(!is_soft || strstr(e->plan, "copied into it first"), "%s", e->plan);
+    quern_explanation_release(e);
+    OK(quern_call_n(k, values, 3, &o));
+    OK(quern_array_read(y, got, sizeof got));
+    for (int n = 0; n < ALL; n++) {
+        const int t = n % T, s = n / T % S, r = n / (T * S) % R, q = n / (T * S * R) % Q,
+                  p = n / (T * S * R * Q);
+        sum[p * T + t] += (int64_t)numbered(n) * numbered((((t * P + p) * Q + q) * S + s) * R + r);
+    }
+    cr_expect_arr_eq(got, sum, sizeof got);
+    quern_array *all[] = {flat[0], flat[1], x, whole, w, y};
+    for (size_t a = 0; a < QN_COUNT(all); a++) {
+        quern_array_release(all[a]);
+    }
+    quern_kernel_release(k);
+}
