@@ -31,7 +31,7 @@ def _first(bytes_, dtype, *inner):
     return max(1, bytes_ // (SIZES[dtype] * math.prod(inner)))
 
 
-def _elementwise(name, op, dtypes, shape, *views):
+def elementwise(name, op, dtypes, shape, *views):
     """`views`: words of each operand, with another `shape` where it is broadcast."""
     operands = []
     for k, dtype in enumerate(dtypes):
@@ -54,41 +54,41 @@ def _views(most):
         wide = 4099
         shape = [_first(most, dtype, wide + 8) - 1, wide]
         view = {"pads": {1: 8}, "offset": wide + 8 + 3}
-        yield _elementwise(f"x[1:, 3:-5] + y, {dtype}", "add2", [dtype] * 3, shape, view)
+        yield elementwise(f"x[1:, 3:-5] + y, {dtype}", "add2", [dtype] * 3, shape, view)
     for dtype in ("float32", "float16", "int8"):
         n, m = _first(most, dtype, 4097), 4097
-        yield _elementwise(f"(n, 1) + (1, m), m odd, {dtype}", "add2", [dtype] * 3, [n, m],
+        yield elementwise(f"(n, 1) + (1, m), m odd, {dtype}", "add2", [dtype] * 3, [n, m],
                            {"shape": [n, 1]}, {"shape": [1, m]})  # fmt: skip
         n = _first(most, dtype, 3)
-        yield _elementwise(f"(n, 3) + (n, 1), {dtype}", "add2", [dtype] * 3, [n, 3],
+        yield elementwise(f"(n, 3) + (n, 1), {dtype}", "add2", [dtype] * 3, [n, 3],
                            {}, {"shape": [n, 1]})  # fmt: skip
     for dtype in ("float32", "float16", "int8"):
         n = math.isqrt(most // SIZES[dtype]) | 1
         shape = [n - 2, n]
         turned = {"order": [1, 0]}
-        yield _elementwise(f"x.T + y, odd, {dtype}", "add2", [dtype] * 3, shape, turned)
-        yield _elementwise(f"x.T to contiguous, odd, {dtype}", "copy", [dtype] * 2, shape, turned)
+        yield elementwise(f"x.T + y, odd, {dtype}", "add2", [dtype] * 3, shape, turned)
+        yield elementwise(f"x.T to contiguous, odd, {dtype}", "copy", [dtype] * 2, shape, turned)
     n = 1 << (math.isqrt(most).bit_length() - 1)
-    yield _elementwise("x.T to contiguous, int8", "copy", ["int8"] * 2, [n, n], {"order": [1, 0]})
+    yield elementwise("x.T to contiguous, int8", "copy", ["int8"] * 2, [n, n], {"order": [1, 0]})
     for narrow, wide in (("uint8", "float32"), ("int8", "float32"), ("float16", "float32"),
                          ("float32", "int8"), ("float32", "float16")):  # fmt: skip
         n = _first(most, max(narrow, wide, key=SIZES.get))
-        yield _elementwise(f"{narrow} to {wide}", "convert", [narrow, wide], [n])
+        yield elementwise(f"{narrow} to {wide}", "convert", [narrow, wide], [n])
 
 
 def _planes(most):
     for dtype in ("uint8", "float16", "float32"):
         shape, turned = [3, _first(most, dtype, 3) // 8 * 8 or 8], {"order": [1, 0]}
-        yield _elementwise(f"rows of 3 to planes, {dtype}", "copy", [dtype] * 2, shape, turned)
-        yield _elementwise(f"planes to rows of 3, {dtype}", "copy", [dtype] * 2, shape, {}, turned)
+        yield elementwise(f"rows of 3 to planes, {dtype}", "copy", [dtype] * 2, shape, turned)
+        yield elementwise(f"planes to rows of 3, {dtype}", "copy", [dtype] * 2, shape, {}, turned)
 
 
 def _shared(most):
     """What all rows share: a bias, or a scale and a bias."""
     for dtype in ("float32", "float16", "int8"):
         shape, shared = [_first(most, dtype, 4097), 4097], {"shape": [1, 4097]}
-        yield _elementwise(f"x + b, b of 4097, {dtype}", "add2", [dtype] * 3, shape, {}, shared)
-        yield _elementwise(f"x * w + b, w and b of 4097, {dtype}", "fma", [dtype] * 4, shape,
+        yield elementwise(f"x + b, b of 4097, {dtype}", "add2", [dtype] * 3, shape, {}, shared)
+        yield elementwise(f"x * w + b, w and b of 4097, {dtype}", "fma", [dtype] * 4, shape,
                            {}, shared, shared)  # fmt: skip
 
 
@@ -99,7 +99,7 @@ def _images(most):
         for a, b in ((64, 49), (49, 64), (64, 196), (196, 64), (32, 32)):
             n = _first(most, dtype, a, b)
             name = f"(n, {b}, {a}) to (n, {a}, {b}), {dtype}"
-            yield _elementwise(name, "copy", [dtype] * 2, [n, a, b], turned)
+            yield elementwise(name, "copy", [dtype] * 2, [n, a, b], turned)
 
 
 def _columns(most):
