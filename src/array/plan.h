@@ -243,9 +243,10 @@ bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_cou
 /** Walked as it is, it would take less than by tiles of `side` elements. */
 bool qn_plan_outdoes_tiles(const qn_plan *plan, const qn_operand *operands, size_t operand_count,
                            int ndim, int side);
-/** The same by boxes in runs. `torn`: as in the rules. */
+/** The same by boxes in runs. `pack`: bytes of one of the output, at most; `torn`: as in the rules.
+ */
 bool qn_plan_runs(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
-                  bool tiled, bool torn);
+                  bool tiled, uint32_t pack, bool torn);
 
 /** Walk by boxes of words where small arrays of a batch lie in different orders and are aligned,
  * unless they fill tiles of `side` elements. Splits the dimensions and fills the plan; false, with
@@ -255,9 +256,11 @@ bool qn_plan_box_words(qn_plan *plan, const qn_operand *operands, size_t operand
 
 /** Operands may go in runs. */
 bool qn_plan_box_runs(const qn_operand *operands, size_t operand_count);
-/** Choose the ways of the operands of a boxed plan. `along`: packs of inputs that lie as the output
- * does come from memory. False: it does not fit into shared memory, or does not pay. */
-bool qn_plan_box_ways(qn_plan *plan, const qn_operand *operands, size_t operand_count, bool along);
+/** Choose the ways of the operands of a boxed plan. `pack`: as above; `along`: packs of inputs that
+ * lie as the output does come from memory. False: it does not fit into shared memory, or does not
+ * pay. */
+bool qn_plan_box_ways(qn_plan *plan, const qn_operand *operands, size_t operand_count,
+                      uint32_t pack, bool along);
 
 /** How far parts of a box lie from each other along each dimension of an input's order in shared
  * memory, as source_boxed_runs.c has it on the device: pitch() of box.cuh. Returns the bytes of

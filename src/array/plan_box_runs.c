@@ -193,7 +193,7 @@ static void choose_slack(qn_plan *p, const qn_box_way *w, size_t k, int64_t item
 /* The runs of the output, and how they are given; false: too short. Adds the shared memory that the
  * tables of them take. */
 static bool choose_output(int64_t *bytes, qn_plan *p, qn_box_way *w, size_t k, const qn_operand *o,
-                          size_t operand_count)
+                          size_t operand_count, uint32_t pack)
 {
     if (o->item_size > WIDEST || box_elements(p) < LEAST) {
         return false;
@@ -204,7 +204,7 @@ static bool choose_output(int64_t *bytes, qn_plan *p, qn_box_way *w, size_t k, c
     }
     choose_slack(p, w, k, o->item_size, run);
     const bool torn = p->form.slack == 0 && !begin_with_sectors(p, w, k);
-    p->form.lanes = (uint8_t)(torn && run < SHORT ? 1 : QN_ACCESS_BYTES / o->item_size);
+    p->form.lanes = (uint8_t)(torn && run < SHORT ? 1 : QN_MAX(pack / o->item_size, 1));
     p->form.whole = p->form.slack == 0 && !torn && run % p->form.lanes == 0;
     p->form.paired = w->run > 1 && p->extent[p->form.ndim - 1] >= p->form.lanes;
     const int64_t inner = elements_of(p, w, w->count - w->run, w->count);
@@ -238,7 +238,8 @@ static bool lies_like(const qn_plan *p, const qn_operand *operands, size_t k, si
     return alike;
 }
 
-bool qn_plan_box_ways(qn_plan *p, const qn_operand *operands, size_t operand_count, bool along)
+bool qn_plan_box_ways(qn_plan *p, const qn_operand *operands, size_t operand_count, uint32_t pack,
+                      bool along)
 {
     int64_t bytes = 0;
     size_t y = 0;
@@ -247,7 +248,8 @@ bool qn_plan_box_ways(qn_plan *p, const qn_operand *operands, size_t operand_cou
         order_dims(p, w, k, operands[k].output);
         y = operands[k].output ? k : y;
         if (!is_near(p, w, k) ||
-            (operands[k].output && !choose_output(&bytes, p, w, k, &operands[k], operand_count))) {
+            (operands[k].output &&
+             !choose_output(&bytes, p, w, k, &operands[k], operand_count, pack))) {
             return false;
         }
     }

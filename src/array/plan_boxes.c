@@ -404,11 +404,12 @@ static bool choose_runs(qn_boxing *b, const qn_plan *plan, const qn_operand *ope
 }
 
 /* The plan with these boxes, in runs; false: they do not suit. */
-static bool take_runs(qn_plan *plan, const qn_boxing *b, const qn_plan *was, bool along)
+static bool take_runs(qn_plan *plan, const qn_boxing *b, const qn_plan *was, uint32_t pack,
+                      bool along)
 {
     *plan = *was;
     qn_boxing_put(plan, b, was, 1);
-    if (!qn_plan_box_ways(plan, b->operands, b->operand_count, along)) {
+    if (!qn_plan_box_ways(plan, b->operands, b->operand_count, pack, along)) {
         return false;
     }
     qn_plan_box_stir(plan, b->operands, b->operand_count);
@@ -427,7 +428,7 @@ static bool reads_apart(const qn_plan *plan, const qn_boxing *b)
 }
 
 bool qn_plan_runs(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
-                  bool tiled, bool torn)
+                  bool tiled, uint32_t pack, bool torn)
 {
     static const int64_t most[] = {20480, 12288, 8192, 4096}; /* elements of a box */
     qn_boxing b;
@@ -440,8 +441,9 @@ bool qn_plan_runs(qn_plan *plan, const qn_operand *operands, size_t operand_coun
     b.plan = &was;
     for (size_t n = 0; n < sizeof most / sizeof *most; n++) {
         b.most = most[n];
-        if ((plain ? choose_extents(&b) : choose_matrices(&b)) && take_runs(plan, &b, &was, true) &&
-            (!reads_apart(plan, &b) || take_runs(plan, &b, &was, false))) {
+        if ((plain ? choose_extents(&b) : choose_matrices(&b)) &&
+            take_runs(plan, &b, &was, pack, true) &&
+            (!reads_apart(plan, &b) || take_runs(plan, &b, &was, pack, false))) {
             return true;
         }
     }
