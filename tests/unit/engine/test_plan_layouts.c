@@ -159,6 +159,27 @@ Test(plan, boxes_in_runs_are_near)
     }
 }
 
+/* Boxes of whole matrices, of which no dimension is cut: what is not filled in has no say. */
+Test(plan, boxes_do_not_depend_on_what_was_there)
+{
+    static qn_plan plans[2];
+    static const int64_t extent[] = {74, 187}, lines[] = {187, 1}, turned[] = {1, 74};
+    const qn_operand operands[] = {
+        {extent, turned, (char *)((uintptr_t)1 << 40), 2, 1, false, QN_STR("x")},
+        {extent, lines, (char *)((uintptr_t)1 << 41), 2, 1, true, QN_STR("y")},
+    };
+    const qn_plan_rules rules = {.pack_bytes = 16};
+    memset(&plans[1], 0x5a, sizeof plans[1]);
+    for (int n = 0; n < 2; n++) {
+        qn_plan_make(&plans[n], operands, 2, 2, extent, 74 * 187, &rules);
+        cr_expect(plans[n].form.pool != 0 && plans[n].form.cuts == 0);
+    }
+    cr_expect_arr_eq(&plans[0].form, &plans[1].form, sizeof plans[0].form);
+    cr_expect_arr_eq(plans[0].last, plans[1].last, sizeof plans[0].last);
+    cr_expect_eq(plans[0].stir, plans[1].stir);
+    cr_expect_eq(plans[0].group, plans[1].group);
+}
+
 Test(plan, wide_only_when_needed)
 {
     qn_plan_rules rules = {.pack_bytes = 16};
