@@ -97,10 +97,10 @@ __device__ __forceinline__ void fetch_runs(unsigned char *tile, const int2 *runs
 }
 
 // What a box gives of a run of the output: elements `low` ... `high` - 1, of which packs, aligned in
-// memory, have those from `head` on. `offset`: where its first element lies from a multiple of 32
-// bytes; `here`: elements of the run in this box. With S_ a box begins S_ elements of the run early,
-// and gives them and as many at its end only as far as whole sectors do; the `first` box has nothing
-// before, and the `last` all that is left.
+// memory, have those from `head` on. `offset`: where its first element lies from a multiple of 16
+// bytes, or of 32 if the box begins `early`; `here`: elements of the run in this box. One that begins
+// so many elements of the run early gives them, and as many at its end, only as far as whole sectors
+// do; the `first` box has nothing before, and the `last` all that is left.
 template <int B_, int L_> struct window {
     int low, head, high;
 

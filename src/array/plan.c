@@ -355,9 +355,15 @@ static bool share(walk *w, const qn_operand *operands, const qn_plan_rules *rule
     }
     const bool tiled = qn_plan_is_tiled(w->plan, operands, w->operands, w->ndim, side);
     const bool asked = tiled && rules->setting.tile;
-    if (!asked && (qn_plan_runs(w->plan, operands, w->operands, w->ndim, tiled, pack_bytes(rules),
-                                rules->torn) ||
-                   qn_plan_boxes(w->plan, operands, w->operands, w->ndim, tiled))) {
+    if (!asked && qn_plan_runs(w->plan, operands, w->operands, w->ndim, tiled, pack_bytes(rules),
+                               rules->torn)) {
+        w->ndim = w->plan->form.ndim;
+        return true;
+    }
+    if (rules->torn && qn_plan_thin(w->plan, operands, w->operands, w->ndim, false)) {
+        return true; /* left to boxes in runs, which do not suit */
+    }
+    if (!asked && qn_plan_boxes(w->plan, operands, w->operands, w->ndim, tiled)) {
         w->ndim = w->plan->form.ndim;
         return true;
     }

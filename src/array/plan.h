@@ -25,10 +25,8 @@
 #define QN_BOX_CUTS     3                          /**< of these that have several boxes */
 #define QN_BOX_TURNS    16 /**< elements of a box that a thread takes, at most */
 #define QN_BOX_POOL     44 /**< KiB of shared memory of boxes in runs, at most */
-#define QN_BOX_EVEN                                                                                \
-    2                 /**< dimensions of a run of an output whose rows are evenly apart, at most   \
-                       */
-#define QN_BOX_WAYS 8 /**< operands of boxes that go in runs, at most */
+#define QN_BOX_EVEN     2  /**< dimensions of an output's run with rows evenly apart, at most */
+#define QN_BOX_WAYS     8  /**< operands of boxes that go in runs, at most */
 
 /** What a thread waits for memory, once for all elements that it takes at once: in hundredths of an
  * instruction, measured on an H200. */
@@ -82,7 +80,7 @@ typedef struct qn_box_way {
                                      output as they are walked */
     uint8_t count;              /**< of these */
     uint8_t run;   /**< the innermost ones that are a run: of inputs bytes that lie on in memory, of
-                        an output elements; 0: it goes element by element */
+                        an output elements; 0: it is repeated, or lies as the output does */
     uint8_t word;  /**< by words: bytes of one */
     uint8_t moves; /**< and how many a thread has */
 } qn_box_way;
@@ -98,7 +96,9 @@ typedef struct qn_plan_form {
     uint8_t aliased; /**< 1: an input is an output as well */
     uint8_t tile;    /**< side of a tile; 0: walked by packs */
     uint8_t slack;   /**< tiles: elements of a sector of operand `anchor`, an output, if its lines
-                          begin anywhere in one; 0: where one does */
+                          begin anywhere in one; 0: where one does. Boxes in runs: by how much they
+                          begin early along the outermost dimension of the output's runs; its extent
+                          and `last` have that, too */
     uint8_t turns;   /**< packs that a thread takes: a block apart, or by rows, or (if flat) a
                           period; 1 by tiles */
     uint8_t rows;    /**< 1: a block goes along rows; packs begin where a row of

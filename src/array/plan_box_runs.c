@@ -223,15 +223,16 @@ static bool is_near(const qn_plan *p, const qn_box_way *w, size_t k)
     return reach < NEAR;
 }
 
-/* An input lies as the output does, wherever that is: packs of both are aligned at the same
- * elements. Those of few bytes do better in runs. */
+/* An input lies as the output does, wherever that is: where packs of the output are aligned, its
+ * own are. Those of few bytes do better in runs. */
 static bool lies_like(const qn_plan *p, const qn_operand *operands, size_t k, size_t y)
 {
     const int64_t item = operands[k].item_size, other = operands[y].item_size;
+    const int64_t pack = item * p->form.lanes, access = QN_MIN(pack, (int64_t)QN_ACCESS_BYTES);
     const uint64_t first = (uintptr_t)p->base[k], others = (uintptr_t)p->base[y];
-    bool alike = item <= WIDEST && item * p->form.lanes >= LEAST_PACK && (item & (item - 1)) == 0 &&
-                 first % (uint64_t)item == 0 &&
-                 (first / (uint64_t)item - others / (uint64_t)other) % p->form.lanes == 0;
+    const uint64_t there = others / (uint64_t)other * (uint64_t)item;
+    bool alike = item <= WIDEST && pack >= LEAST_PACK && (item & (item - 1)) == 0 &&
+                 (first - there) % (uint64_t)access == 0;
     for (int d = 0; d < p->form.ndim; d++) {
         alike &= p->stride[k][d] * other == p->stride[y][d] * item;
     }
@@ -244,17 +245,17 @@ bool qn_plan_box_ways(qn_plan *p, const qn_operand *operands, size_t operand_cou
     int64_t bytes = 0;
     size_t y = 0;
     for (size_t k = 0; k < operand_count; k++) {
-        qn_box_way *w = &p->form.way[k];
-        order_dims(p, w, k, operands[k].output);
+        order_dims(p, &p->form.way[k], k, operands[k].output);
         y = operands[k].output ? k : y;
-        if (!is_near(p, w, k) ||
-            (operands[k].output &&
-             !choose_output(&bytes, p, w, k, &operands[k], operand_count, pack))) {
-            return false;
-        }
+    }
+    if (!choose_output(&bytes, p, &p->form.way[y], y, &operands[y], operand_count, pack)) {
+        return false;
     }
     p->form.access[y] = QN_ACCESS_CONTIGUOUS;
     for (size_t k = 0; k < operand_count; k++) { /* of boxes as the output has them */
+        if (!is_near(p, &p->form.way[k], k)) {
+            return false;
+        }
         if (k == y) {
             continue;
         }

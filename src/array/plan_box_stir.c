@@ -2,8 +2,8 @@
  *
  * plan_box_stir: in which order the threads of a block take the sectors of a box in runs. In: a
  * plan whose boxes and ways are chosen. Out: how many packs threads beside each other take side by
- * side, whole sectors, and how many such groups on the next threads' lies. The thing to know:
- * threads that have neighbouring sectors read shared memory at places a multiple of 128 bytes
+ * side, whole sectors, and how many groups further on that of the next threads lies. The thing to
+ * know: threads that have neighbouring sectors read shared memory at places a multiple of 128 bytes
  * apart, if an input has a row for each of 196 columns, and so wait for one bank; those that have
  * sectors 19 apart meet two at a time.
  */

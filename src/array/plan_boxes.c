@@ -416,7 +416,7 @@ static bool take_runs(qn_plan *plan, const qn_boxing *b, const qn_plan *was, uin
     return true;
 }
 
-/* Groups that lie apart in memory read it badly, which is worth it for bytes. */
+/* Groups that lie apart in memory read it badly, which is worth it for outputs of bytes. */
 static bool reads_apart(const qn_plan *plan, const qn_boxing *b)
 {
     bool wide = true, along = false;

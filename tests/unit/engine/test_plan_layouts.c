@@ -159,6 +159,27 @@ Test(plan, boxes_in_runs_are_near)
     }
 }
 
+/* The same of what boxes that begin early have before them. */
+Test(plan, boxes_that_begin_early_are_near)
+{
+    for (int64_t pitch = 1530004; pitch < 1600000; pitch += 9999) {
+        const int64_t extent[] = {20, 1300}, lines[] = {1300, 1}, far[] = {1, pitch};
+        const qn_operand operands[] = {
+            {extent, far, (char *)((uintptr_t)1 << 40), 2, 1, false, QN_STR("x")},
+            {extent, lines, (char *)((uintptr_t)1 << 41), 2, 1, true, QN_STR("y")},
+        };
+        const qn_plan_rules rules = {.pack_bytes = 16, .torn = true};
+        qn_plan plan;
+        qn_plan_make(&plan, operands, 2, 2, extent, 20 * 1300, &rules);
+        int64_t reach = 0;
+        for (int d = plan.form.box; plan.form.pool != 0 && d < plan.form.ndim; d++) {
+            reach += plan.stride[0][d] * (plan.extent[d] - 1);
+        }
+        cr_expect_lt(reach, (1 << 30) - 64, "lines %lld apart: %lld, slack %d", (long long)pitch,
+                     (long long)reach, plan.form.slack);
+    }
+}
+
 /* Boxes of whole matrices, of which no dimension is cut: what is not filled in has no say. */
 Test(plan, boxes_do_not_depend_on_what_was_there)
 {
