@@ -16,7 +16,6 @@
 
 #define QN_FOLD_BLOCK       256 /**< threads of a block */
 #define QN_FOLD_BLOCK_SHIFT 8   /**< its exponent */
-#define QN_FOLD_WARP        32  /**< threads of a warp */
 
 /** Scans in shared memory. */
 typedef enum qn_staged {
@@ -263,9 +262,6 @@ bool qn_fold_begins_aligned(const qn_fold *fold, size_t k, uint32_t alignment);
 bool qn_fold_rows_begin_with(const qn_fold *fold, size_t k, uint32_t bytes);
 /** Registers that the inputs of a unit take. */
 uint32_t qn_fold_unit_registers(const qn_fold_making *m);
-/** How many words the busiest bank of shared memory gives a warp whose lanes ask for these bytes.
- */
-int qn_fold_bank_conflicts(const int64_t places[QN_FOLD_WARP]);
 /** How columns give the outputs of a thread: as a pack, in words, or each by itself. */
 qn_access qn_fold_output_access(const qn_fold_making *m, size_t k);
 

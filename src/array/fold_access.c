@@ -7,8 +7,7 @@
  */
 #include "array/fold.h"
 
-#define BANKS 32 /* of shared memory, each as wide as a word */
-#define WORD  4
+#define WORD 4
 
 /* True when the elements of operand `k` lie side by side from the last to the first. */
 static bool is_back(const qn_fold_making *m, size_t k)
@@ -135,21 +134,6 @@ uint32_t qn_fold_unit_registers(const qn_fold_making *m)
                                                            : lanes * (uint32_t)qn_over(item, WORD);
     }
     return registers;
-}
-
-int qn_fold_bank_conflicts(const int64_t places[QN_FOLD_WARP])
-{
-    int used[BANKS] = {0}, most = 0;
-    for (int t = 0; t < QN_FOLD_WARP; t++) {
-        bool seen = false;
-        for (int other = 0; other < t && !seen; other++) {
-            seen = places[other] / WORD == places[t] / WORD;
-        }
-        int *bank = &used[places[t] / WORD % BANKS];
-        *bank += !seen;
-        most = QN_MAX(most, *bank);
-    }
-    return most;
 }
 
 uint32_t qn_fold_row_narrowest(const qn_fold_making *m, size_t first)

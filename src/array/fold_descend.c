@@ -140,7 +140,7 @@ void qn_fold_take_descents(const qn_fold_making *m)
     double descent = plan_best(m);
     if (f->form.swath) {
         f->head = f->extent[f->form.kept - 1];
-        f->groups = qn_over(qn_fold_packs(f), QN_FOLD_BLOCK / QN_FOLD_WARP);
+        f->groups = qn_over(qn_fold_packs(f), QN_FOLD_BLOCK / QN_WARP);
     } else {
         descent = qn_fold_take_scans_apart(m, descent);
         f->groups = qn_over(f->outputs / f->form.lanes, QN_FOLD_BLOCK * QN_MAX(f->form.apart, 1));

@@ -71,7 +71,7 @@ bool qn_fold_hold(const qn_fold_making *m, uint32_t value_size, int waves)
     f->form.spread = 0;
     f->shared = shared;
     f->units = f->length;
-    f->workers = QN_FOLD_WARP;
+    f->workers = QN_WARP;
     f->chunk = round * steps;
     f->head = full;
     f->groups = f->outputs;

@@ -56,10 +56,10 @@ static int64_t begins(const qn_fold *f, size_t k, int t)
  */
 static int pieces_met(const qn_fold *f, size_t k, int64_t bytes, int64_t piece)
 {
-    int64_t met[2 * QN_FOLD_WARP] = {0};
+    int64_t met[2 * QN_WARP] = {0};
     const int64_t front = (int64_t)((uintptr_t)f->base[k] % (uintptr_t)piece);
     int count = 0;
-    for (int t = 0; t < QN_FOLD_WARP; t++) {
+    for (int t = 0; t < QN_WARP; t++) {
         const int64_t at = begins(f, k, t) + front + (INT64_MAX / 4 / piece) * piece;
         const int64_t ends[] = {at / piece, (at + bytes - 1) / piece};
         for (int e = 0; e < 2; e++) {
@@ -121,7 +121,7 @@ static double sectors_met(const qn_fold *f, size_t k, uint32_t item)
     const double own = (double)(run + QN_SECTOR_BYTES - alignment(f, k, inside, run)) / (double)run;
     const int64_t bytes = (int64_t)f->form.lanes * item;
     const double warp = (double)(pieces_met(f, k, bytes, QN_SECTOR_BYTES) * QN_SECTOR_BYTES) /
-                        (double)(bytes * QN_FOLD_WARP);
+                        (double)(bytes * QN_WARP);
     return QN_MAX(1, QN_MIN(own, warp));
 }
 
@@ -166,14 +166,14 @@ static int conflicts(const qn_fold_making *m, const qn_fold_joining *j, bool alo
 {
     int all = 0;
     for (size_t k = 0; k < m->inputs; k++) {
-        int64_t places[QN_FOLD_WARP];
-        for (int t = 0; t < QN_FOLD_WARP; t++) {
+        int64_t places[QN_WARP];
+        for (int t = 0; t < QN_WARP; t++) {
             const int64_t output = along ? t / j->workers : t % j->beside;
             const int64_t position = along ? t % j->workers : t / j->beside % j->workers;
             places[t] =
                 place_of(m->fold, j, k, false, output) + place_of(m->fold, j, k, true, position);
         }
-        all += qn_fold_bank_conflicts(places);
+        all += qn_bank_conflicts(places);
     }
     return all;
 }

@@ -74,11 +74,11 @@ static qn_lines_back choose_back(const qn_fold_making *m)
 static int conflicts(const qn_fold *f, uint32_t item_size, int64_t length)
 {
     const int64_t beside = f->workers, pack = f->form.lanes * item_size;
-    int64_t places[QN_FOLD_WARP];
-    for (int t = 0; t < QN_FOLD_WARP; t++) {
+    int64_t places[QN_WARP];
+    for (int t = 0; t < QN_WARP; t++) {
         places[t] = t / beside * length * (beside * pack) + t % beside * pack;
     }
-    return qn_fold_bank_conflicts(places);
+    return qn_bank_conflicts(places);
 }
 
 /* Lines of a strip, at most `most`: of the last quarter those whose strips lie in different banks.

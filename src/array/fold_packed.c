@@ -90,8 +90,7 @@ static uint8_t choose_tile(const qn_fold_making *m)
 /* Lanes of a row: as many as leave no thread of the block without one, if it has elements. */
 static uint32_t choose_workers(const qn_fold *f, int64_t rows)
 {
-    const uint32_t most =
-        (uint32_t)QN_MIN(QN_FOLD_BLOCK / QN_MIN(rows, QN_FOLD_BLOCK), QN_FOLD_WARP);
+    const uint32_t most = (uint32_t)QN_MIN(QN_FOLD_BLOCK / QN_MIN(rows, QN_FOLD_BLOCK), QN_WARP);
     uint32_t workers = 1;
     while (2 * workers <= most && 4 * workers <= f->units) {
         workers *= 2;
@@ -134,13 +133,13 @@ static int64_t choose_rows(const qn_fold_making *m, int64_t most)
 /* Bank conflicts of a warp whose lanes go over their elements. */
 static int conflicts(const qn_fold *f, uint32_t item_size)
 {
-    int64_t places[QN_FOLD_WARP];
-    for (int t = 0; t < QN_FOLD_WARP; t++) {
+    int64_t places[QN_WARP];
+    for (int t = 0; t < QN_WARP; t++) {
         const int64_t row = t / f->workers, at = t % f->workers * f->head * f->run;
         places[t] = (row / f->run * f->units * f->run + row % f->run + at) * item_size;
         places[t] += f->form.gap ? (places[t] >> f->form.gap) * QN_ACCESS_BYTES : 0;
     }
-    return qn_fold_bank_conflicts(places);
+    return qn_bank_conflicts(places);
 }
 
 /* The most words that a bank gives a warp for any operand. */

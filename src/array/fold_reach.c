@@ -53,7 +53,7 @@ static double reach_cost(const qn_fold_making *m, size_t k)
     if (walked <= CACHE_BYTES / QN_SECTOR_BYTES / blocks) {
         const double own = BYTE_COST * (double)item;
         /* threads of a warp that lie along kept dimensions look up a line each */
-        const bool apart = f->form.columns && f->workers < QN_FOLD_WARP && stride >= QN_LINE_BYTES;
+        const bool apart = f->form.columns && f->workers < QN_WARP && stride >= QN_LINE_BYTES;
         return apart ? QN_MAX(own, LINE_COST) : own;
     }
     return stride < QN_SECTOR_BYTES ? BYTE_COST * (double)QN_MAX(item, stride) : LONE_COST;

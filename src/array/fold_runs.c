@@ -8,7 +8,7 @@
  */
 #include "array/fold.h"
 
-#define WARPS        (QN_FOLD_BLOCK / QN_FOLD_WARP)
+#define WARPS        (QN_FOLD_BLOCK / QN_WARP)
 #define MOST_RUN     240        /* elements: a byte holds the number */
 #define PIECE_BYTES  64         /* of results that a lane gives at once: whole sectors */
 #define ROOM         (89 * 512) /* of a block: five to a processor of an H100 or H200 */
@@ -24,7 +24,7 @@
 uint32_t qn_fold_lot_bytes(uint32_t item_size, uint32_t elements)
 {
     const uint32_t own = item_size * elements;
-    return QN_FOLD_WARP * (own + (own / QN_ACCESS_BYTES % 2 == 0 ? QN_ACCESS_BYTES : 0));
+    return QN_WARP * (own + (own / QN_ACCESS_BYTES % 2 == 0 ? QN_ACCESS_BYTES : 0));
 }
 
 void qn_fold_lots(uint8_t *lots, const qn_fold_form *f, const qn_operand *operands, size_t count)
@@ -266,7 +266,7 @@ void qn_fold_take_rows(const qn_fold_making *m, uint32_t value_size)
         return;
     }
     f->units = f->length;
-    f->workers = QN_FOLD_WARP;
+    f->workers = QN_WARP;
     f->groups = f->outputs;
     even_out(m, f->length + most_skipped(m));
 }

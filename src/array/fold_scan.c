@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#define WARPS         (QN_FOLD_BLOCK / QN_FOLD_WARP)
+#define WARPS         (QN_FOLD_BLOCK / QN_WARP)
 #define MOST_STEPS    8   /* units of a thread at once: each repeats the code */
 #define COLUMN_STEPS  32  /* the same for tiles of columns, where one scan of the warp serves all */
 #define PARKED_BYTES  128 /* of values that a thread of a tile keeps in shared memory */
@@ -60,14 +60,14 @@ static void choose_units(const qn_fold_making *m, uint32_t most)
 /* Lanes for a row: few if it is short, but enough that what they read at once lies side by side. */
 static uint32_t row_workers(const qn_fold *f)
 {
-    uint32_t enough = qn_power_of_two(qn_over(f->units, f->form.steps), QN_FOLD_WARP);
+    uint32_t enough = qn_power_of_two(qn_over(f->units, f->form.steps), QN_WARP);
     return QN_MAX(enough, qn_power_of_two(f->units, 4));
 }
 
 uint32_t qn_fold_tile_width(const qn_fold *f, const qn_operand *first)
 {
     const uint32_t bytes = f->form.lanes * first->item_size;
-    return f->form.lanes == 1 ? TILE_WIDTH : qn_power_of_two(TILE_BYTES / bytes, QN_FOLD_WARP);
+    return f->form.lanes == 1 ? TILE_WIDTH : qn_power_of_two(TILE_BYTES / bytes, QN_WARP);
 }
 
 /* Rows that do better in tiles although every block that the device holds, `blocks` in all, has
@@ -99,25 +99,24 @@ static void choose_threads(const qn_fold_making *m, bool tiles)
     qn_fold *f = m->fold;
     int64_t packs = f->form.columns ? f->outputs / f->form.lanes : f->outputs;
     int64_t blocks = (int64_t)m->rules->processors * 4; /* four keep a processor busy */
-    int64_t sweep = QN_FOLD_WARP * f->form.steps;       /* units of a warp at once */
+    int64_t sweep = QN_WARP * f->form.steps;            /* units of a warp at once */
     uint32_t bytes = f->form.lanes * m->operands[0].item_size;
-    uint32_t segment = f->form.columns ? qn_power_of_two(SEGMENT_BYTES / bytes, QN_FOLD_WARP) : 1;
+    uint32_t segment = f->form.columns ? qn_power_of_two(SEGMENT_BYTES / bytes, QN_WARP) : 1;
     bool few = qn_over(packs, segment) < blocks; /* outputs, to keep the device busy */
     if (f->form.columns) {
-        uint32_t beside = qn_over(packs, QN_FOLD_WARP) >= blocks ? QN_FOLD_WARP : segment;
+        uint32_t beside = qn_over(packs, QN_WARP) >= blocks ? QN_WARP : segment;
         beside = few ? qn_fold_tile_width(f, m->operands) : beside;
         f->form.block = packs < blocks * QN_FOLD_BLOCK / 2;
-        f->workers =
-            f->form.block ? QN_FOLD_WARP / QN_MIN(beside, qn_power_of_two(packs, QN_FOLD_WARP)) : 1;
+        f->workers = f->form.block ? QN_WARP / QN_MIN(beside, qn_power_of_two(packs, QN_WARP)) : 1;
     } else {
         bool many = !tiles && packs >= blocks * WARPS && f->units <= 16 * sweep;
         f->form.block = f->units > sweep && !many;
-        f->workers = f->form.block ? QN_FOLD_WARP : row_workers(f);
+        f->workers = f->form.block ? QN_WARP : row_workers(f);
     }
     int64_t abreast = (int64_t)f->workers * (f->form.block ? WARPS : 1);
     f->form.steps = (uint8_t)qn_power_of_two(qn_over(f->units, abreast), f->form.steps);
     f->chunk = abreast * f->form.steps;
-    f->groups = qn_over(packs, QN_FOLD_WARP / f->workers * (f->form.block ? 1 : WARPS));
+    f->groups = qn_over(packs, QN_WARP / f->workers * (f->form.block ? 1 : WARPS));
     f->form.split =
         f->form.block && (tiles || few || has_long_rows(m, blocks)) && f->units > f->chunk;
     f->splits = f->form.split ? qn_over(f->units, f->chunk) : 1;
@@ -207,7 +206,7 @@ void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand
         fold->form.again &= fold->form.split;
     }
     /* warps have units enough to exchange */
-    fold->form.spread = has_stray(&m) && fold->workers == QN_FOLD_WARP;
+    fold->form.spread = has_stray(&m) && fold->workers == QN_WARP;
     qn_fold_take_strips(&m, value_size);
     qn_fold_stage(&m, value_size);
     qn_fold_take_packed(&m, value_size);

@@ -103,7 +103,7 @@ static double strided_cost(const qn_fold *f, size_t k, bool across)
     const int first = across ? 0 : f->form.kept;
     const int last = (across ? f->form.kept : f->form.kept + f->form.reduced) - 1;
     const double lone = reach_cost(f->form.lanes * inner_stride(f, k, across));
-    int64_t window = (int64_t)QN_FOLD_WARP * f->form.lanes;
+    int64_t window = (int64_t)QN_WARP * f->form.lanes;
     double cost = lone;
     for (int d = last; d > first && window >= 2 * f->extent[d]; d--) {
         window /= f->extent[d];
@@ -123,7 +123,7 @@ static double direct_cost(const qn_fold_making *m)
     double unit = f->form.columns ? COLUMN_COST : UNIT_COST;
     if (f->form.ragged) {
         /* Two units of a row are pieces: that many warps take both ways. */
-        double share = QN_MIN(1.0, 2.0 * QN_FOLD_WARP / (double)f->units);
+        double share = QN_MIN(1.0, 2.0 * QN_WARP / (double)f->units);
         unit += share * (PIECE_COST + PIECE_ELEMENTS * lanes);
     }
     double each = unit / lanes + ELEMENT_COST;

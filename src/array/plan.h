@@ -25,6 +25,7 @@
 #define QN_BOX_CUTS     3                          /**< of these that have several boxes */
 #define QN_BOX_TURNS    16 /**< elements of a box that a thread takes, at most */
 #define QN_BOX_POOL     44 /**< KiB of shared memory of boxes in runs, at most */
+#define QN_WARP         32 /**< threads that run together */
 #define QN_BOX_EVEN     2  /**< dimensions of an output's run with rows evenly apart, at most */
 #define QN_BOX_WAYS     8  /**< operands of boxes that go in runs, at most */
 
@@ -267,6 +268,8 @@ bool qn_plan_box_ways(qn_plan *plan, const qn_operand *operands, size_t operand_
  * all.
  */
 int64_t qn_plan_box_pitches(int64_t *pitch, const qn_plan *plan, size_t k, int64_t item);
+/** Which dimension that boxes cut is `d`; -1: it is not cut. */
+int qn_plan_cut_of(const qn_plan_form *form, int d);
 /** Choose `stir` and `group` of a plan by boxes in runs whose ways are chosen. */
 void qn_plan_box_stir(qn_plan *plan, const qn_operand *operands, size_t operand_count);
 
@@ -321,6 +324,12 @@ int64_t qn_plan_packs_whole_cost(const qn_plan *plan, const qn_operand *operands
                                  size_t operand_count);
 /** What it takes to find a row: a division for each dimension but the first, and the sums. */
 int64_t qn_plan_finding(size_t operand_count, int ndim);
+
+/* ---- banks.c -------------------------------------------------------------------------------- */
+
+/** How many words the busiest bank of shared memory gives a warp whose threads ask for these bytes.
+ */
+int qn_bank_conflicts(const int64_t places[QN_WARP]);
 
 /* ---- plan_dims.c ---------------------------------------------------------------------------- */
 

@@ -5,8 +5,8 @@
  * has runs, bytes that lie on in memory but for small gaps, which are fetched in pieces of 16 bytes
  * whatever the elements are; the output, which lies on along the walk, is given in packs. Where its
  * lines begin anywhere in a sector, boxes begin early, and give of each line whole sectors from
- * there on: memory takes parts of sectors at a fifth of the speed. A box takes some instructions,
- * so small ones are left to threads that take single elements.
+ * there on: memory takes parts of sectors at as little as a fifth of the speed. A box takes some
+ * instructions, so small ones are left to threads that take single elements.
  */
 #include "array/plan.h"
 
@@ -19,9 +19,9 @@
 #define GIVEN_ALL  96 /* and along several, for each of which a table says where inputs are */
 #define WIDEST     8  /* bytes of an element */
 #define LEAST_PACK 8  /* bytes */
-#define SHORT                                                                                      \
-    128 /* elements of a run: shorter ones that tear sectors go one by one, so that the            \
-           parts of a sector come together */
+/* elements of a run: shorter ones that tear sectors go one by one, so that the parts of a sector
+ * come together */
+#define SHORT    128
 #define ROUND(n) (((n) + PIECE - 1) / PIECE * PIECE)
 
 bool qn_plan_box_runs(const qn_operand *operands, size_t operand_count)
@@ -59,13 +59,14 @@ static void order_dims(const qn_plan *p, qn_box_way *w, size_t k, bool output)
     }
 }
 
-static bool is_cut(const qn_plan_form *f, int d)
+int qn_plan_cut_of(const qn_plan_form *f, int d)
 {
-    bool cut = false;
     for (int c = 0; c < f->cuts; c++) {
-        cut |= f->cut[c] == d;
+        if (f->cut[c] == d) {
+            return c;
+        }
     }
-    return cut;
+    return -1;
 }
 
 /* The innermost dimensions of an input whose elements lie on, or nearly so. Returns their bytes. */
@@ -90,7 +91,7 @@ static int64_t find_given(const qn_plan *p, qn_box_way *w, size_t k, int64_t ite
     for (int at = w->count - 1; at >= 0 && p->stride[k][w->order[at]] == elements * item; at--) {
         elements *= p->extent[w->order[at]];
         w->run++;
-        if (is_cut(&p->form, w->order[at])) {
+        if (qn_plan_cut_of(&p->form, w->order[at]) >= 0) {
             break;
         }
     }
@@ -151,17 +152,6 @@ static bool choose_input(int64_t *bytes, const qn_plan *p, qn_box_way *w, size_t
     return true;
 }
 
-/* The outermost dimension of an output's runs, as one that is cut; -1: it is not. */
-static int cut_of_run(const qn_plan *p, const qn_box_way *w)
-{
-    for (int c = 0; c < p->form.cuts; c++) {
-        if (p->form.cut[c] == w->order[w->count - w->run]) {
-            return c;
-        }
-    }
-    return -1;
-}
-
 /* True when runs that are not cut, and boxes along those that are, begin where a sector does. */
 static bool begin_with_sectors(const qn_plan *p, const qn_box_way *w, size_t k)
 {
@@ -180,7 +170,7 @@ static bool begin_with_sectors(const qn_plan *p, const qn_box_way *w, size_t k)
  * whole sectors then. */
 static void choose_slack(qn_plan *p, const qn_box_way *w, size_t k, int64_t item, int64_t run)
 {
-    const int c = cut_of_run(p, w), d = w->order[w->count - w->run];
+    const int d = w->order[w->count - w->run], c = qn_plan_cut_of(&p->form, d);
     if (c < 0 || run * item % QN_SECTOR_BYTES != 0 || begin_with_sectors(p, w, k)) {
         return;
     }
@@ -231,8 +221,7 @@ static bool lies_like(const qn_plan *p, const qn_operand *operands, size_t k, si
     const int64_t pack = item * p->form.lanes, access = QN_MIN(pack, (int64_t)QN_ACCESS_BYTES);
     const uint64_t first = (uintptr_t)p->base[k], others = (uintptr_t)p->base[y];
     const uint64_t there = others / (uint64_t)other * (uint64_t)item;
-    bool alike = item <= WIDEST && pack >= LEAST_PACK && (item & (item - 1)) == 0 &&
-                 (first - there) % (uint64_t)access == 0;
+    bool alike = item <= WIDEST && pack >= LEAST_PACK && (first - there) % (uint64_t)access == 0;
     for (int d = 0; d < p->form.ndim; d++) {
         alike &= p->stride[k][d] * other == p->stride[y][d] * item;
     }

@@ -191,13 +191,9 @@ static bool fetches_again(const qn_boxing *b)
 /* Runs that begin where a sector does, if they fit: for the order of the walk and of fetching. */
 static bool choose_two(qn_boxing *b)
 {
-    uint32_t narrow = 4;
-    for (size_t k = 0; k < b->operand_count; k++) {
-        narrow = QN_MIN(narrow, b->operands[k].item_size);
-    }
+    const int64_t narrow = QN_MIN(narrowest(b), (int64_t)WORD);
     bool grown = false;
-    for (int64_t step = QN_SECTOR_BYTES / (int64_t)narrow; step >= SHORTEST_RUN && !grown;
-         step /= 2) {
+    for (int64_t step = QN_SECTOR_BYTES / narrow; step >= SHORTEST_RUN && !grown; step /= 2) {
         shrink(b);
         grown = grow_to_fit(b, false, step) && grow_to_fit(b, true, step);
         if (grown) {

@@ -163,8 +163,8 @@ static bool may_take(qn_plan *p, const qn_operand *operands, size_t operand_coun
 }
 
 /* Boxes in runs do better for narrow elements, where planes are read or written one by one, or a
- * thread gives few rows: of 7 bytes, two a thread, they go at 0.26 of a copy's speed on an H200, in
- * boxes at 0.84; 5 odd planes of bytes to rows at 0.61 and 0.89. */
+ * thread gives few rows: planes into rows of 7 bytes, two a thread, go at 0.26 of a copy's speed on
+ * an H200, in boxes at 0.84; rows of 5 bytes into odd planes at 0.61 and 0.89. */
 static bool outdone(const qn_plan *p, const qn_operand *operands, size_t operand_count,
                     int64_t places, int64_t lanes)
 {

@@ -286,8 +286,6 @@ bool qn_source_runs_fetched(const qn_call *call, uint32_t k);
 uint32_t qn_source_runs_output(const qn_call *call);
 /** Write an extent of the walk. */
 void qn_source_runs_extent(qn_text *out, const qn_call *call, int d);
-/** Which cut dimension `d` is; -1: it is not cut. */
-int qn_source_runs_cut(const qn_plan_form *f, int d);
 /** Elements along dimension `d` by which boxes begin early. */
 int qn_source_runs_slack(const qn_call *call, int d);
 /** What a box has of each operand; the tables of that in shared memory; these filled. */

@@ -59,17 +59,6 @@ static void product(qn_text *out, const qn_call *call, const qn_box_way *w, int 
     qn_text_puts(out, first < end ? "" : "1");
 }
 
-/* Which cut dimension `d` is; -1: it is not cut. */
-int qn_source_runs_cut(const qn_plan_form *f, int d)
-{
-    for (int c = 0; c < f->cuts; c++) {
-        if (f->cut[c] == d) {
-            return c;
-        }
-    }
-    return -1;
-}
-
 /* How an input lies in memory and in shared memory. */
 static void input_sizes(qn_text *out, const qn_call *call, uint32_t k)
 {
@@ -187,7 +176,7 @@ void qn_source_runs_pool(qn_text *out, const qn_call *call)
  * box has it. */
 static void coordinate(qn_text *out, const qn_call *call, int d)
 {
-    const int c = qn_source_runs_cut(&call->plan.form, d);
+    const int c = qn_plan_cut_of(&call->plan.form, d);
     qn_text_puts(out, "        _quern_coordinate = _quern_outer;\n");
     if (d == call->plan.form.ndim - 1) {
         qn_text_puts(out,
@@ -211,7 +200,7 @@ static unsigned other_cuts(const qn_plan_form *f, const qn_box_way *w)
 {
     unsigned bits = (1u << f->cuts) - 1;
     for (int at = 0; at < w->count - w->run; at++) {
-        const int c = qn_source_runs_cut(f, w->order[at]);
+        const int c = qn_plan_cut_of(f, w->order[at]);
         bits &= ~(c < 0 ? 0 : 1u << c);
     }
     return bits;
@@ -382,7 +371,7 @@ static void memory(qn_text *out, const qn_call *call, uint32_t k)
     qn_text_printf(out, "        quern::memory _quern_has%u{0, %u};\n", k,
                    call->operands[k].item_size);
     for (int d = 0; d < f->ndim; d++) {
-        const int c = qn_source_runs_cut(f, d), numbers = f->box - f->cuts;
+        const int c = qn_plan_cut_of(f, d), numbers = f->box - f->cuts;
         if (d >= numbers && d < f->box) {
             continue;
         }

@@ -153,7 +153,7 @@ static void length_of_run(qn_text *out, const qn_call *call, uint32_t y)
 {
     const qn_plan_form *f = &call->plan.form;
     const qn_box_way *w = way_of(call, y);
-    const int c = qn_source_runs_cut(f, w->order[w->count - w->run]);
+    const int c = qn_plan_cut_of(f, w->order[w->count - w->run]);
     qn_text_puts(out, "        const int _quern_here = ");
     if (c >= 0) {
         qn_text_printf(out, "_quern_need >> %d & 1 ? %s * _quern_inner : ", c,
@@ -312,7 +312,7 @@ static void ragged(qn_text *out, const qn_call *call, uint32_t y)
         qn_text_puts(out, "_quern_begins || _quern_ends;\n");
     } else if (f->whole) {
         qn_text_printf(out, "_quern_need >> %d & 1;\n",
-                       qn_source_runs_cut(f, w->order[w->count - w->run]));
+                       qn_plan_cut_of(f, w->order[w->count - w->run]));
     } else {
         qn_text_puts(out, "true;\n");
     }
@@ -329,9 +329,9 @@ static void ends(qn_text *out, const qn_call *call, uint32_t y)
     ragged(out, call, y);
     qn_text_printf(
         out,
+        "        const int _quern_most_ends = _quern_ragged ? %d * _quern_runs : 0;\n"
         "#pragma unroll 1\n"
-        "        for (int _quern_at = threadIdx.x; _quern_at < (_quern_ragged ? %d * _quern_runs : "
-        "0); "
+        "        for (int _quern_at = threadIdx.x; _quern_at < _quern_most_ends; "
         "_quern_at += 256) {\n"
         "            const int _quern_run = _quern_at / %d, _quern_end = _quern_at %% %d;\n"
         "            if ((_quern_given0[_quern_run] & _quern_need) != _quern_need) {\n"
@@ -372,7 +372,7 @@ void qn_source_runs_body(qn_text *out, const qn_call *call)
     packs(out, call, y);
     const qn_plan_form *f = &call->plan.form;
     const qn_box_way *w = way_of(call, y);
-    if (f->lanes > 1 && !(f->whole && qn_source_runs_cut(f, w->order[w->count - w->run]) < 0)) {
+    if (f->lanes > 1 && !(f->whole && qn_plan_cut_of(f, w->order[w->count - w->run]) < 0)) {
         ends(out, call, y);
     }
 }

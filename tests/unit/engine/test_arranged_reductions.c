@@ -119,16 +119,9 @@ Test(arranged_reductions, of_drawn_orders)
 }
 
 /* How many threads an output has follows from how many processors there are. */
-static bool is_soft;
-
 static void open_two(void)
 {
-    const char *device = getenv("QUERN_DEVICE");
-    is_soft = !device || strncmp(device, "soft", 4) == 0;
-    if (is_soft) {
-        setenv("QUERN_DEVICE", "soft:2", 1);
-    }
-    whole_open();
+    whole_open_on("soft:2");
 }
 
 TestSuite(reductions_on_two, .init = open_two, .fini = whole_close);
@@ -155,7 +148,7 @@ Test(reductions_on_two, of_a_line_for_each_element)
     const quern_value values[] = {QUERN_VALUES(x, w, &y)};
     quern_explanation *e;
     OK(quern_explain(&e, k, values, 3, &o));
-    cr_expect(!is_soft || strstr(e->plan, "copied into it first"), "%s", e->plan);
+    cr_expect(!whole_is_soft() || strstr(e->plan, "copied into it first"), "%s", e->plan);
     quern_explanation_release(e);
     OK(quern_call_n(k, values, 3, &o));
     OK(quern_array_read(y, got, sizeof got));
