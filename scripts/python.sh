@@ -59,10 +59,8 @@ extension() {
     ln -sf "$PWD"/build/python/pyquern/_core.*.so python/pyquern/
 }
 
-job_python() {
-    everything
-    python_ready
-    extension
+# The form of the Python files: the package's, and those of bench/sweep.
+python_form() {
     step python-lint "ruff" build/venv/bin/ruff check --quiet python
     step python-form "ruff format" build/venv/bin/ruff format --quiet --check python
     for pass in check "format --check"; do
@@ -70,6 +68,13 @@ job_python() {
         step python-sweep "ruff $pass, bench/sweep" build/venv/bin/ruff $pass --quiet \
             --config python/pyproject.toml bench/sweep
     done
+}
+
+job_python() {
+    everything
+    python_ready
+    extension
+    python_form
     say python "tests, and the examples of the documents"
     (cd python && QUERN_DEVICE=${QUERN_DEVICE:-soft} PYTHONPATH=. ../build/venv/bin/python -m pytest -q "$@") || return
     [ $# -gt 0 ] || (cd python && QUERN_DEVICE=${QUERN_DEVICE:-soft} PYTHONPATH=. ../build/venv/bin/python -m doctest README.md ../docs/tuning.md)

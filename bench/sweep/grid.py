@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
 # Shapes by types: the same operation over rows, columns and what lies between, of each length that
-# people have, for each pair of types; or matrices turned, from two planes to thousands. In: a kind, the most bytes of an operand.
-# Out: cases like the sweep's, and a table of what part of a copy's speed each has. The thing to
-# know: a case's style is its row of the table, then its column.
+# people have, for each pair of types; or matrices turned, from two planes to thousands. In: a kind,
+# the most bytes of an operand. Out: cases like the sweep's, and a table of what part of a copy's
+# speed each has. The thing to know: a case's style is its row of the table, then its column.
 """A class of shapes and types at once: where a whole row or column is low, a plan is missing."""
 
 from . import rows as named
