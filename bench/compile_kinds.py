@@ -89,6 +89,7 @@ KINDS = [
     ("least of columns, odd, int8", LEAST, "x=int8:16000x301 --axis=0"),
     ("sum of outer and inner, float32", SUM, "x=float32:200x100x300 --axis=0,2"),
     ("argmax to one, float32", ARGUMENT, "x=float32:4000000"),
+    ("argmax to one, int8", ARGUMENT, "x=int8:4000000"),
     ("argmax of rows of 300, float32", ARGUMENT, "x=float32:16000x300 --axis=1"),
     ("argmax of columns, int8", ARGUMENT, "x=int8:16000x256 --axis=0"),
     ("argmax of x.T to one, float32", ARGUMENT, "x=float32:2000x2000.T"),

@@ -48,6 +48,20 @@ __device__ __forceinline__ slot<T_> shuffle_down(const slot<T_> &own, int distan
     return other;
 }
 
+// The fold of `value(k)`, k = FROM ... FROM + COUNT - 1, in this order but by halves: two neighbours
+// first. What compares positions then mostly compares those of neighbours, and that the compiler knows
+// before the kernel runs; nor does a value wait for all before it.
+template <int FROM_, int COUNT_, typename V_, typename F_>
+__device__ __forceinline__ auto by_halves(const V_ &value, const F_ &reduce)
+{
+    if constexpr (COUNT_ == 1) {
+        return value(FROM_);
+    } else {
+        const auto low = by_halves<FROM_, COUNT_ / 2>(value, reduce);
+        return reduce(low, by_halves<FROM_ + COUNT_ / 2, COUNT_ - COUNT_ / 2>(value, reduce));
+    }
+}
+
 // Combine the slots of the workers `at` = 0 ... count - 1 of each output into worker 0's. `workers`: a
 // power of two, the same for the block. Rows: the workers of an output are neighbours in the block.
 // `shared`: a slot for each warp, free again behind the block's next barrier. Within warps by shuffles,

@@ -107,6 +107,17 @@ HOLE_load
                 break;
             }
 HOLE_recall
+            if constexpr (_quern_halves) {
+                const auto _quern_value = [&](const int _quern_lane)
+                                              __attribute__((always_inline)) -> _type_reduce {
+                    [[maybe_unused]] const ptrdiff_t _quern_position = HOLE_position;
+HOLE_lane
+                    return _quern_map(HOLE_arguments);
+                };
+                _quern_take(_quern_values[0], _quern_has || _quern_turn > 0,
+                            quern::by_halves<0, _quern_lanes>(_quern_value, _quern_reduce));
+                continue;
+            }
 #pragma unroll
             for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
                 if (_quern_cut && _quern_lane < _quern_own) {

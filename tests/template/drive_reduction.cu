@@ -3,13 +3,16 @@
 // Sums of the rows, or columns, of a matrix of floats: templates/reduction.cu by hand. The form is
 // given by -DCOLUMNS=1 (sums of columns), -DSPLIT=1 (several blocks an output), -DORDERED=1 (from left
 // to right), -DBATCH=8 (units that are read at once; 1), -DLINED=1 (rows of lines that lie apart, each
-// with packs of its own).
+// with packs of its own), -DHALVES=1 (the lanes of a unit by halves).
 //
 //   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DSPLIT=1 tests/template/drive_reduction.cu
 #include "sum.cuh"
 
 #ifndef BATCH
 #define BATCH 1
+#endif
+#ifndef HALVES
+#define HALVES 0
 #endif
 #ifndef LINED
 #define LINED 0
@@ -21,7 +24,7 @@
     constexpr int _quern_counters = 32768, _quern_batch = BATCH, _quern_known = 0;                 \
     constexpr bool _quern_columns = COLUMNS, _quern_split = SPLIT, _quern_single = false;          \
     constexpr bool _quern_ordered = ORDERED, _quern_ragged = !COLUMNS && !ORDERED && !LINED;       \
-    constexpr bool _quern_cut = false, _quern_lined = LINED;
+    constexpr bool _quern_cut = false, _quern_lined = LINED, _quern_halves = HALVES;
 #define HOLE_registers quern::pack<float, 4> _quern_registers0[_quern_batch];
 #define HOLE_ends                                                                                  \
     const int _quern_units = _quern_walk.units;                                                    \

@@ -31,6 +31,7 @@ static const struct {
     {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=0", "-DORDERED=0"}},
     {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=0", "-DORDERED=1"}},
     {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=0", "-DORDERED=0", "-DBATCH=8"}},
+    {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=1", "-DORDERED=0", "-DHALVES=1"}},
     {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=1", "-DORDERED=0"}},
     {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=1", "-DORDERED=1"}},
     {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=0", "-DORDERED=0", "-DLINED=1"}},

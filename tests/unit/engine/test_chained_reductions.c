@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reductions whose values are structures that remember which positions they hold. In: rows of drawn
+ * lengths, at any element, with gaps. Out: for each row whether its values were combined from the
+ * first position to the last, each with its neighbour, and what they add up to. The thing to know:
+ * combining is associative and not commutative, so that a value that is taken twice, not at all or
+ * too early shows, whatever the plan folds first.
+ */
+#include "base/base.h"
+#include "draw.h"
+#include "numbered.h"
+#include <stdio.h>
+
+TestSuite(chained_reductions, .init = whole_open, .fini = whole_close);
+
+enum { DRAWN = 40 };
+
+/* What goes before the kernel: values that know where they begin and end. `broken` stays. */
+static const char chain_text[] =
+    "struct chain { long long first, last, sum; bool broken; };\n"
+    "__device__ chain joined(chain a, chain b)\n"
+    "{\n"
+    "    return chain{a.first, b.last, a.sum + b.sum,\n"
+    "                 a.broken || b.broken || a.last + 1 != b.first};\n"
+    "}\n";
+
+static quern_kernel *chain_kernel(void)
+{
+    const quern_reduction_options o = {
+        .size = sizeof o, .ordered = 1, .preamble = chain_text, .reduce_type = "chain"};
+    quern_kernel *k;
+    OK(quern_reduction(&k, engine, "T x", "int64 y", "chain{_J, _J, (long long)x, false}",
+                       "joined(a, b)", "y = a.broken || a.first != 0 ? -1 - a.last : a.sum", NULL,
+                       &o));
+    return k;
+}
+
+/* Rows of `length` elements, `pitch` apart, from element `offset` of memory on. */
+static quern_array *rows_of(quern_dtype dtype, int64_t rows, int64_t length, int64_t pitch,
+                            int64_t offset)
+{
+    const quern_slice run = {offset, offset + rows * pitch, 1};
+    const quern_slice part[] = {{0, rows, 1}, {0, length, 1}};
+    quern_array *memory = numbered_memory(dtype, offset + rows * pitch), *cut, *whole, *view;
+    OK(quern_array_slice(&cut, memory, 1, &run));
+    OK(quern_array_reshape(&whole, cut, SHAPE(rows, pitch)));
+    OK(quern_array_slice(&view, whole, 2, part));
+    quern_array_release(memory);
+    quern_array_release(cut);
+    quern_array_release(whole);
+    return view;
+}
+
+/* Returns whether the plan takes several elements at once. */
+static bool check(quern_kernel *k, quern_dtype dtype)
+{
+    const int64_t rows = draw(0, 3) == 0 ? 1 : draw(1, 60);
+    const int64_t length = draw(0, 2) == 0 ? draw(1, 40) : draw(1, 60000 / rows);
+    const int64_t pitch = length + (draw(0, 2) == 0 ? draw(1, 20) : 0), offset = draw(0, 9);
+    quern_array *const x = rows_of(dtype, rows, length, pitch, offset);
+    quern_array *y = NULL;
+    quern_call_options o = QUERN_CALL_OPTIONS_INIT;
+    o.axes = (const int[]){1};
+    o.axis_count = 1;
+    const quern_value values[] = {QUERN_VALUES(x, &y)};
+    quern_explanation *e;
+    OK(quern_explain(&e, k, values, 2, &o));
+    OK(quern_call_n(k, values, 2, &o));
+    int64_t *const got = calloc((size_t)rows, sizeof *got);
+    cr_assert(got);
+    OK(quern_array_read(y, got, (size_t)rows * sizeof *got));
+    for (int64_t n = 0; n < rows; n++) {
+        int64_t want = 0;
+        for (int64_t j = 0; j < length; j++) {
+            want += numbered(offset + n * pitch + j);
+        }
+        cr_assert_eq(got[n], want, "%ld for %ld: row %ld of %ld of %ld elements, %ld apart: %s",
+                     (long)got[n], (long)want, (long)n, (long)rows, (long)length, (long)pitch,
+                     e->plan);
+    }
+    free(got);
+    const bool packs = strstr(e->plan, "elements at once") != NULL;
+    quern_explanation_release(e);
+    quern_array_release(x);
+    quern_array_release(y);
+    return packs;
+}
+
+static void check_drawn(quern_dtype dtype)
+{
+    quern_kernel *const k = chain_kernel();
+    int packs = 0;
+    for (int n = 0; n < DRAWN; n++) {
+        packs += check(k, dtype);
+    }
+    cr_assert(packs >= DRAWN / 8, "%d of %d", packs, DRAWN);
+    quern_kernel_release(k);
+}
+
+Test(chained_reductions, of_bytes)
+{
+    state = 1;
+    check_drawn(QUERN_UINT8);
+}
+
+Test(chained_reductions, of_two_bytes)
+{
+    state = 2;
+    check_drawn(QUERN_UINT16);
+}
+
+Test(chained_reductions, of_four_bytes)
+{
+    state = 3;
+    check_drawn(QUERN_FLOAT32);
+}
+
+Test(chained_reductions, of_eight_bytes)
+{
+    state = 4;
+    check_drawn(QUERN_INT64);
+}
