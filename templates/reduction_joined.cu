@@ -13,9 +13,10 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
     const unsigned _quern_part = _quern_split ? blockIdx.x / _quern_groups : 0;
     const _quern_index _quern_output = blockIdx.x - _quern_part * _quern_groups;
     [[maybe_unused]] _quern_index _quern_element = 0;
-    HOLE_kept
-        // Slices of a box along the dimension that is cut, and outputs of this block's boxes.
-        HOLE_ends const int _quern_beside = _quern_outputs > 1 ? 256 : (int)_quern_walk.beside;
+HOLE_kept
+    // Slices of a box along the dimension that is cut, and outputs of this block's boxes.
+HOLE_ends
+    const int _quern_beside = _quern_outputs > 1 ? 256 : (int)_quern_walk.beside;
     const int _quern_workers = _quern_outputs > 1 ? 1 : (int)_quern_walk.workers;
     const int _quern_worker =
         _quern_along ? (int)threadIdx.x % _quern_workers : (int)threadIdx.x / _quern_beside;
@@ -31,51 +32,52 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
     constexpr int _quern_flight = _quern_outputs > 2 ? 1 : _quern_outputs > 1 ? 2 : 4;
     // Where inputs have room in a box; where the thread's outputs lie there, and its elements of
     // each: the first, and from one to the next.
-    HOLE_spots const _quern_index _quern_first = (_quern_index)_quern_part * _quern_walk.chunk;
+HOLE_spots
+    const _quern_index _quern_first = (_quern_index)_quern_part * _quern_walk.chunk;
     const _quern_index _quern_last = min(_quern_first + _quern_walk.chunk, _quern_walk.units);
-    const auto _quern_take = [&](_quern_slot & _quern_to, bool _quern_more,
-                                 _type_reduce _quern_next) __attribute__((always_inline))
-    {
+    const auto _quern_take = [&](_quern_slot &_quern_to, bool _quern_more,
+                                 _type_reduce _quern_next) __attribute__((always_inline)) {
         _quern_to.value = _quern_more ? _quern_reduce(_quern_to.value, _quern_next) : _quern_next;
     };
     _quern_slot _quern_values[_quern_outputs];
     bool _quern_has = false;
     int _quern_count = 0, _quern_most = 0, _quern_room = 0;
-    HOLE_registers
+HOLE_registers
 #pragma unroll 1
-        for (_quern_index _quern_unit = _quern_first;; _quern_unit++)
-    {
+    for (_quern_index _quern_unit = _quern_first;; _quern_unit++) {
         int _quern_next_count = _quern_run;
         if (_quern_unit < _quern_last) {
-            HOLE_load
+HOLE_load
         }
         if (_quern_unit > _quern_first && _quern_live) {
             int _quern_left = _quern_count == _quern_run ? _quern_own : _quern_own_of(_quern_count);
-            HOLE_paces
-                // Outputs that are not there have the elements of one that is.
-                if (!_quern_has && _quern_left > 0)
-            {
+HOLE_paces
+            // Outputs that are not there have the elements of one that is.
+            if (!_quern_has && _quern_left > 0) {
 #pragma unroll
                 for (int _quern_lane = 0; _quern_lane < _quern_outputs; _quern_lane++) {
-                    HOLE_recall _quern_values[_quern_lane].value = _quern_map(HOLE_arguments);
+HOLE_recall
+                    _quern_values[_quern_lane].value = _quern_map(HOLE_arguments);
                 }
-                HOLE_lane _quern_left--;
+HOLE_lane
+                _quern_left--;
                 _quern_has = true;
             }
 #pragma unroll _quern_flight
             for (; _quern_left > 0; _quern_left--) {
 #pragma unroll
                 for (int _quern_lane = 0; _quern_lane < _quern_outputs; _quern_lane++) {
-                    HOLE_recall _quern_take(_quern_values[_quern_lane], true,
-                                            _quern_map(HOLE_arguments));
+HOLE_recall
+                    _quern_take(_quern_values[_quern_lane], true, _quern_map(HOLE_arguments));
                 }
-                HOLE_lane
+HOLE_lane
             }
         }
         if (_quern_unit >= _quern_last) {
             break;
         }
-        HOLE_keep _quern_count = _quern_next_count;
+HOLE_keep
+        _quern_count = _quern_next_count;
         _quern_most = max(_quern_most, _quern_count);
         _quern_room = _quern_bytes - _quern_room;
         quern::await_words();
@@ -150,8 +152,9 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
             if (_quern_lane > 0 && _quern_mine >= _quern_here) {
                 continue;
             }
-            HOLE_finish _quern_post(HOLE_results _quern_values[_quern_lane].value);
-            HOLE_give
+HOLE_finish
+            _quern_post(HOLE_results _quern_values[_quern_lane].value);
+HOLE_give
         }
     }
 }
