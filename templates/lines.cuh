@@ -73,16 +73,19 @@ __device__ __forceinline__ void bring_words(char *to, const char *from, int byte
     const int off = (int)((size_t)from & 15), end = off + bytes;
     const char *const start = from - off;
     to += phase(start);
+    // The words are those from byte `first` to `last`; `head` bytes lie in front of them, and others
+    // from `rest` on behind them.
+    const int first = start < least ? 16 : 0;
+    const int last = start + (end + 15) / 16 * 16 > most ? end / 16 * 16 : end;
 #pragma unroll 2
-    for (int k = 16 * threadIdx.x; k < end; k += 16 * line_threads) {
-        if (start + k >= least && start + k + 16 <= most) {
-            bring_word(to + k, start + k);
-        } else {
+    for (int k = first + 16 * threadIdx.x; k < last; k += 16 * line_threads) {
+        bring_word(to + k, start + k);
+    }
+    const int head = max(min(first, end) - off, 0), rest = max(last, off + head);
 #pragma unroll 1
-            for (int j = max(k, off); j < min(k + 16, end); j += I_) {
-                *(element *)(to + j) = *(const element *)(start + j);
-            }
-        }
+    for (int k = threadIdx.x * I_; k < head + end - rest; k += line_threads * I_) {
+        const int at = k < head ? off + k : rest + k - head;
+        *(element *)(to + at) = *(const element *)(start + at);
     }
 }
 
