@@ -130,16 +130,18 @@ HOLE_keep
                 return;
             }
             _quern_active = min(_quern_workers, (int)_quern_others.count);
+            // Four values of each thread are under way at once.
+            constexpr int _quern_turns = _quern_outputs < 4 ? 4 / _quern_outputs : 1;
+#pragma unroll _quern_turns
+            for (int _quern_unit = _quern_worker; _quern_unit < (int)_quern_others.count;
+                 _quern_unit += _quern_workers) {
+                const _quern_slot *const _quern_other =
+                    _quern_left + (long long)_quern_others.at(_quern_unit) * _quern_across;
 #pragma unroll
-            for (int _quern_lane = 0; _quern_lane < _quern_outputs; _quern_lane++) {
-                if (_quern_live && _quern_at + 256 * _quern_lane < _quern_here) {
-#pragma unroll 4
-                    for (int _quern_unit = _quern_worker; _quern_unit < (int)_quern_others.count;
-                         _quern_unit += _quern_workers) {
-                        const long long _quern_spot = _quern_others.at(_quern_unit);
+                for (int _quern_lane = 0; _quern_lane < _quern_outputs; _quern_lane++) {
+                    if (_quern_live && _quern_at + 256 * _quern_lane < _quern_here) {
                         _quern_take(_quern_values[_quern_lane], _quern_unit > _quern_worker,
-                                    _quern_left[_quern_spot * _quern_across + 256 * _quern_lane]
-                                        .value);
+                                    _quern_other[256 * _quern_lane].value);
                     }
                 }
             }
