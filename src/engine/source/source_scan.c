@@ -144,7 +144,6 @@ static int blocks_wanted(const qn_call *call)
 /* Threads of a block, and these. Nothing is asked where the size of a value is unknown. */
 static void bounds_hole(qn_text *out, const qn_call *call)
 {
-    const qn_fold_form *f = &call->fold.form;
     if (qn_scan_value_size(call) == 0) {
         qn_text_printf(out, "%d", QN_FOLD_BLOCK);
     } else {
