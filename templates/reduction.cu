@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fold_opening.inc"
 
-extern "C" __global__ void __launch_bounds__(256) HOLE_name(HOLE_parameters)
+extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_parameters)
 {
 #include "reduction_texts.inc"
     constexpr int _quern_block = 256, _quern_block_shift = 8;

@@ -407,6 +407,17 @@ static void choose_threads(const qn_fold_making *m)
     }
 }
 
+/* What the text knows of the positions of a unit's lanes where they count in another order. */
+static int8_t lane_step(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    if (!f->form.reordered || f->form.columns || f->form.lanes == 1) {
+        return 0;
+    }
+    const int64_t step = f->stride[m->count][qn_fold_lane_dim(&f->form)];
+    return (int8_t)(qn_magnitude(step) == 1 ? step : 0);
+}
+
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 void qn_fold_make(qn_fold *fold, const qn_operand *operands, size_t operand_count, int ndim,
@@ -434,6 +445,7 @@ void qn_fold_make(qn_fold *fold, const qn_operand *operands, size_t operand_coun
             qn_fold_take_joined(&m);
         }
     }
+    fold->form.step = lane_step(&m);
     qn_fold_count_reach(&m);
     fold->form.wide = qn_fold_needs_wide(&m);
 }

@@ -67,7 +67,9 @@ void qn_source_lane_position(qn_text *out, const qn_call *call)
     const bool alone = f->columns || f->lanes == 1;
     if (f->reordered) {
         qn_text_puts(out, "_quern_base");
-        if (!alone) {
+        if (f->step != 0) {
+            qn_text_puts(out, f->step > 0 ? " + _quern_lane" : " - _quern_lane");
+        } else if (!alone) {
             qn_text_printf(out, " + (ptrdiff_t)_quern_lane * _quern_walk.stride[%u][%d]",
                            call->operand_count, qn_fold_lane_dim(f));
         }

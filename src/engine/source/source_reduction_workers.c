@@ -30,12 +30,20 @@ static int units_in_flight(const qn_call *call)
 
 /* True where the lanes of a unit are folded by halves: values that hold positions, those of
  * neighbours a known step apart. An int8 of argmax takes 14 instructions so and no branch, where it
- * took 20 and two branches (sm_90); where positions count in another order, no fewer. */
+ * took 20 and two branches (sm_90); by steps that are not known, no fewer. */
 static bool folds_by_halves(const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
-    return f->lanes > 1 && !f->columns && !f->cut && !f->reordered && call->kernel->uses_position &&
-           qn_scan_value_size(call) == 0;
+    return f->lanes > 1 && !f->columns && !f->cut && call->kernel->uses_position &&
+           (!f->reordered || f->step != 0) && qn_scan_value_size(call) == 0;
+}
+
+/* Threads of a block. By halves the compiler keeps values of many lanes, and would rather have
+ * fewer blocks than let them wait: 51 registers for an int8 of argmax backwards, where 39 do. */
+static void bounds_hole(qn_text *out, const qn_call *call)
+{
+    qn_text_printf(out, "%d%s", QN_FOLD_BLOCK,
+                   folds_by_halves(call) ? ", sizeof(_type_reduce) <= 16 ? 6 : 1" : "");
 }
 
 static void form_hole(qn_text *out, const qn_call *call)
@@ -189,6 +197,7 @@ enum { QN_REDUCTION_HOLES(QN_HOLE_ID) };
 
 void qn_source_workers_holes(qn_text *t, const qn_call *call)
 {
+    bounds_hole(&t[BOUNDS], call);
     form_hole(&t[FORM], call);
     ends_hole(&t[ENDS], call);
     element_registers_hole(&t[ELEMENT_REGISTERS], call);
