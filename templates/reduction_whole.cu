@@ -32,6 +32,16 @@ HOLE_finish
 HOLE_load
 #pragma unroll
         for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
+            if constexpr (_quern_halves) {
+                const auto _quern_value = [&](const int _quern_unit)
+                                              __attribute__((always_inline)) -> _type_reduce {
+HOLE_recall
+                    return _quern_map(HOLE_arguments);
+                };
+                _quern_values[_quern_lane].value =
+                    quern::by_halves<0, _quern_length>(_quern_value, _quern_reduce);
+                continue;
+            }
 #pragma unroll
             for (int _quern_unit = 0; _quern_unit < _quern_length; _quern_unit++) {
 HOLE_recall

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
 // Sums of rows of three bytes, four for a thread: templates/reduction_whole.cu by hand. -DHELD=shifted: the
-// rows begin at any byte; held: at whole words. -DRELAYED=1: through shared memory.
+// rows begin at any byte; held: at whole words. -DRELAYED=1: through shared memory. -DHALVES=1: rows are
+// folded by halves.
 //
 //   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DHELD=held -DRELAYED=0 tests/template/drive_reduction_whole.cu
 #define ELEMENT unsigned char
 #define SUM     int
 #include "sum.cuh"
 
+#ifndef HALVES
+#define HALVES 0
+#endif
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
     constexpr int _quern_lanes = 4, _quern_length = 3, _quern_margin = 4;                          \
-    constexpr bool _quern_relayed = RELAYED;
+    constexpr bool _quern_relayed = RELAYED, _quern_halves = HALVES;
 #define HOLE_kept   _quern_element = _quern_output * 4;
 #define HOLE_finish return _quern_from.value;
 #if RELAYED

@@ -7,6 +7,11 @@
  */
 #include "engine/source/source_folds.h"
 
+bool qn_source_holds_positions(const qn_call *call)
+{
+    return call->kernel->uses_position && qn_scan_value_size(call) == 0;
+}
+
 /* `_quern_located(unit, first)`: the position of the first element of a unit; `first` elements are
  * in front of the first unit. */
 void qn_source_located(qn_text *out, const qn_call *call)

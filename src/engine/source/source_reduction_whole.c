@@ -46,6 +46,7 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_number(out, "length", f->whole);
     qn_source_number(out, "margin", any(call, QN_ACCESS_WORDS) ? f->lanes : 0);
     qn_source_flag(out, "relayed", any(call, QN_ACCESS_TILED));
+    qn_source_flag(out, "halves", !f->reordered && qn_source_holds_positions(call));
 }
 
 /* The run of a warp on its way through shared memory, in which each thread finds its own. */

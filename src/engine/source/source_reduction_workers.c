@@ -28,14 +28,14 @@ static int units_in_flight(const qn_call *call)
     return f->split || f->lanes > 4 ? by_lanes[f->lanes] : 4;
 }
 
-/* True where the lanes of a unit are folded by halves: values that hold positions, those of
- * neighbours a known step apart. An int8 of argmax takes 14 instructions so and no branch, where it
- * took 20 and two branches (sm_90); by steps that are not known, no fewer. */
+/* True where the lanes of a unit are folded by halves: those of neighbours have positions that are
+ * a known step apart. An int8 of argmax takes 14 instructions so and no branch, where it took 20
+ * and two branches (sm_90); by steps that are not known, no fewer. */
 static bool folds_by_halves(const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
-    return f->lanes > 1 && !f->columns && !f->cut && call->kernel->uses_position &&
-           (!f->reordered || f->step != 0) && qn_scan_value_size(call) == 0;
+    return f->lanes > 1 && !f->columns && !f->cut && (!f->reordered || f->step != 0) &&
+           qn_source_holds_positions(call);
 }
 
 /* Threads of a block. By halves the compiler keeps values of many lanes, and would rather have

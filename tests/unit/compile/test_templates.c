@@ -50,6 +50,7 @@ static const struct {
     {"drive_reduction_spans.cu", {"-DSPLIT=1", "-DRAGGED=1"}},
     {"drive_reduction_whole.cu", {"-DHELD=held", "-DRELAYED=0"}},
     {"drive_reduction_whole.cu", {"-DHELD=held", "-DRELAYED=1"}},
+    {"drive_reduction_whole.cu", {"-DHELD=held", "-DRELAYED=0", "-DHALVES=1"}},
     {"drive_reduction_whole.cu", {"-DHELD=shifted", "-DRELAYED=0"}},
     {"drive_scan.cu", {"-DCOLUMNS=0", "-DBLOCK=0", "-DTILES=0", "-DEXCLUSIVE=0"}},
     {"drive_scan.cu", {"-DCOLUMNS=0", "-DBLOCK=1", "-DTILES=0", "-DEXCLUSIVE=1"}},
