@@ -48,9 +48,9 @@ __device__ __forceinline__ slot<T_> shuffle_down(const slot<T_> &own, int distan
     return other;
 }
 
-// The fold of `value(k)`, k = FROM ... FROM + COUNT - 1, in this order but by halves: two neighbours
-// first. What compares positions then mostly compares those of neighbours, and that the compiler knows
-// before the kernel runs; nor does a value wait for all before it.
+// The fold of the COUNT values from `value(FROM)` on, in their order, but by halves: two neighbours
+// first, then two of these. Which of two neighbours has the lower position the compiler knows, so half
+// of the comparisons of positions are not there when the kernel runs.
 template <int FROM_, int COUNT_, typename V_, typename F_>
 __device__ __forceinline__ auto by_halves(const V_ &value, const F_ &reduce)
 {

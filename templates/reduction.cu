@@ -116,19 +116,19 @@ HOLE_lane
                 };
                 _quern_take(_quern_values[0], _quern_has || _quern_turn > 0,
                             quern::by_halves<0, _quern_lanes>(_quern_value, _quern_reduce));
-                continue;
-            }
+            } else {
 #pragma unroll
-            for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
-                if (_quern_cut && _quern_lane < _quern_own) {
-                    continue;
-                }
-                [[maybe_unused]] const ptrdiff_t _quern_position = HOLE_position;
+                for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
+                    if (_quern_cut && _quern_lane < _quern_own) {
+                        continue;
+                    }
+                    [[maybe_unused]] const ptrdiff_t _quern_position = HOLE_position;
 HOLE_lane
-                _quern_take(_quern_values[_quern_columns ? _quern_lane : 0],
-                            _quern_has || _quern_turn > 0 ||
-                                (!_quern_columns && _quern_lane > _quern_own),
-                            _quern_map(HOLE_arguments));
+                    _quern_take(_quern_values[_quern_columns ? _quern_lane : 0],
+                                _quern_has || _quern_turn > 0 ||
+                                    (!_quern_columns && _quern_lane > _quern_own),
+                                _quern_map(HOLE_arguments));
+                }
             }
         }
         _quern_has = true;

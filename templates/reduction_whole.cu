@@ -40,13 +40,13 @@ HOLE_recall
                 };
                 _quern_values[_quern_lane].value =
                     quern::by_halves<0, _quern_length>(_quern_value, _quern_reduce);
-                continue;
-            }
+            } else {
 #pragma unroll
-            for (int _quern_unit = 0; _quern_unit < _quern_length; _quern_unit++) {
+                for (int _quern_unit = 0; _quern_unit < _quern_length; _quern_unit++) {
 HOLE_recall
-                _quern_take(_quern_values[_quern_lane], _quern_unit,
-                            _quern_map(HOLE_arguments));
+                    _quern_take(_quern_values[_quern_lane], _quern_unit,
+                                _quern_map(HOLE_arguments));
+                }
             }
         }
 HOLE_registers

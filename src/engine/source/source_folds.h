@@ -93,8 +93,8 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
 
 /* ---- source_reduction_positions.c ----------------------------------------------------------- */
 
-/** True where the values that a reduction combines are structures that may hold positions: what
- * compares these is folded by halves (templates/fold.cuh). */
+/** True where a reduction combines structures, and they may hold positions: elements are then
+ * folded by halves (quern::by_halves in templates/fold.cuh). */
 bool qn_source_holds_positions(const qn_call *call);
 /** The function `_quern_located`, where the walk is reordered. */
 void qn_source_located(qn_text *out, const qn_call *call);

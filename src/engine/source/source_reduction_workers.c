@@ -38,8 +38,9 @@ static bool folds_by_halves(const qn_call *call)
            qn_source_holds_positions(call);
 }
 
-/* Threads of a block. By halves the compiler keeps values of many lanes, and would rather have
- * fewer blocks than let them wait: 51 registers for an int8 of argmax backwards, where 39 do. */
+/* Threads of a block; by halves also the blocks that a processor should hold. Left alone, the
+ * compiler takes 51 registers for argmax of int8 backwards, and a processor holds four blocks;
+ * asked for six, it takes 39 and spills none. Larger values may need more. */
 static void bounds_hole(qn_text *out, const qn_call *call)
 {
     qn_text_printf(out, "%d%s", QN_FOLD_BLOCK,

@@ -86,37 +86,17 @@ static bool check(quern_kernel *k, quern_dtype dtype)
     return packs;
 }
 
-static void check_drawn(quern_dtype dtype)
+Test(chained_reductions, of_each_size)
 {
+    static const quern_dtype dtypes[] = {QUERN_UINT8, QUERN_UINT16, QUERN_FLOAT32, QUERN_INT64};
     quern_kernel *const k = chain_kernel();
-    int packs = 0;
-    for (int n = 0; n < DRAWN; n++) {
-        packs += check(k, dtype);
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+        state = d + 1;
+        int packs = 0;
+        for (int n = 0; n < DRAWN; n++) {
+            packs += check(k, dtypes[d]);
+        }
+        cr_assert(packs >= DRAWN / 8, "%d of %d", packs, DRAWN);
     }
-    cr_assert(packs >= DRAWN / 8, "%d of %d", packs, DRAWN);
     quern_kernel_release(k);
-}
-
-Test(chained_reductions, of_bytes)
-{
-    state = 1;
-    check_drawn(QUERN_UINT8);
-}
-
-Test(chained_reductions, of_two_bytes)
-{
-    state = 2;
-    check_drawn(QUERN_UINT16);
-}
-
-Test(chained_reductions, of_four_bytes)
-{
-    state = 3;
-    check_drawn(QUERN_FLOAT32);
-}
-
-Test(chained_reductions, of_eight_bytes)
-{
-    state = 4;
-    check_drawn(QUERN_INT64);
 }
