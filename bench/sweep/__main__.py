@@ -33,7 +33,7 @@ def arguments(given=None):
     p.add_argument("--growth", action="store_true",
                    help="no drawn cases: series of growing size, operands, rank")  # fmt: skip
     p.add_argument("--rows", action="store_true", help="no drawn cases: the named ones")
-    p.add_argument("--grid", choices=["scan", "reduction", "transpose"],
+    p.add_argument("--grid", choices=["scan", "reduction", "argmax", "transpose"],
                    help="no drawn cases: many shapes by many types")  # fmt: skip
     p.add_argument("--kind", choices=["elementwise", "reduction", "scan"],
                    help="only this kind of the N cases")  # fmt: skip

@@ -17,11 +17,12 @@ TYPES = {
                   "int8 float32", "float32 float16"],
     "reduction": ["bool int64", "int8 int64", "uint8 int32", "int16 int64", "float16 float16",
                   "bfloat16 float32", "float32 float32", "int32 int64", "float64 float64"],
+    "argmax": ["int8 int64", "int16 int64", "float16 int64", "float32 int64", "float64 int64"],
 }  # fmt: skip
 ROWS = [2, 10, 64, 333, 1000, 4086, 4096, 9001, 16384, 20001, 65521, 100003, 1 << 20]
 COLUMNS = [2, 7, 16, 64, 100, 180, 256, 333, 1024, 2000, 5903]
 BETWEEN = [(13, 5903), (236, 217), (1000, 64), (9000, 50)]
-OPERATIONS = {"scan": "cumsum", "reduction": "sum"}
+OPERATIONS = {"scan": "cumsum", "reduction": "sum", "argmax": "argmax"}
 PLANES = [2, 3, 5, 7, 10, 13, 26, 45, 64, 100, 196, 240, 300, 400, 700, 1000, 4099]
 
 
@@ -67,8 +68,9 @@ def cases(kind, most):
         for name, shape, axis, offset in _shapes(most // widest):
             if min(shape) > 0:
                 style = f"{name}|{source} {result}"
+                of = "scan" if kind == "scan" else "reduction"
                 found.append(
-                    named.along(style, kind, OPERATIONS[kind], source, result, shape, axis, offset)
+                    named.along(style, of, OPERATIONS[kind], source, result, shape, axis, offset)
                 )
     for index, case in enumerate(found):
         case.index = index

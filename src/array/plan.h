@@ -341,8 +341,9 @@ void qn_plan_spread(qn_plan *plan, const qn_operand *operands, size_t operand_co
  */
 int qn_plan_settle(qn_plan *plan, const qn_operand *operands, size_t operand_count, size_t rows,
                    int ndim, bool ordered);
-/** Walk a dimension along which an output lies side by side from its first element on, though
- * others be walked backwards then. Dimensions are settled. */
+/** Walk every dimension in the direction in which the first output lies, though inputs be walked
+ * backwards then: what an output has side by side can be one run only if all of it lies forwards.
+ * Dimensions are settled. */
 void qn_plan_face(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim);
 /** Walk dimension `d` of the first `operand_count` operands from its other end. */
 void qn_plan_flip(qn_plan *plan, size_t operand_count, int d);

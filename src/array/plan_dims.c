@@ -132,12 +132,13 @@ void qn_plan_spread(qn_plan *plan, const qn_operand *operands, size_t operand_co
 
 void qn_plan_face(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim)
 {
-    for (size_t k = 0; k < operand_count; k++) {
-        for (int d = 0; operands[k].output && d < ndim; d++) {
-            if (plan->stride[k][d] == -(int64_t)operands[k].item_size) {
-                qn_plan_flip(plan, operand_count, d);
-                return;
-            }
+    size_t k = 0;
+    while (k < operand_count && !operands[k].output) {
+        k++;
+    }
+    for (int d = 0; k < operand_count && d < ndim; d++) {
+        if (plan->stride[k][d] < 0) {
+            qn_plan_flip(plan, operand_count, d);
         }
     }
 }
