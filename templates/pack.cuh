@@ -122,4 +122,42 @@ template <typename P_> __device__ __forceinline__ void turn(P_ &p)
     }
 }
 
+// Store the packs of a warp's threads, of several words each, to `to`. Where `all` threads do so
+// side by side, through shared memory, so that neighbours write words that lie on: else each word
+// would be half a sector. `shared`: R_ words for each thread of the block, which this warp alone
+// uses now.
+template <int R_, typename P_>
+__device__ __forceinline__ void give_by_warp(const P_ &own, char *to, bool all, void *shared)
+{
+    constexpr int words = sizeof(P_) / 16;
+    constexpr int each = words < 4 && words <= R_ ? words : R_ < 2 ? 1 : R_ < 4 ? 2 : 4;
+    static_assert(words % each == 0, "packs have as many words as a power of two");
+    const int lane = threadIdx.x % 32;
+    const unsigned long long first = all ? __shfl_sync(~0u, (unsigned long long)to, 0) : 0;
+    if (!all || !__all_sync(~0u, (unsigned long long)to == first + lane * sizeof(P_))) {
+        own.store(to);
+        return;
+    }
+    // Of a thread the words change places, so that threads meet in different banks.
+    const auto place = [&](int thread, int k) {
+        return thread * each + (k ^ thread * each / 8 & each - 1);
+    };
+    uint4 *const room = (uint4 *)shared + threadIdx.x / 32 * 32 * each;
+#pragma unroll
+    for (int begin = 0; begin < words; begin += each) {
+#pragma unroll
+        for (int k = 0; k < each; k++) {
+            room[place(lane, k)] = ((const uint4 *)&own)[begin + k];
+        }
+        __syncwarp();
+#pragma unroll
+        for (int k = 0; k < each; k++) {
+            const int word = 32 * k + lane, thread = word / each, on = word % each;
+            store_word((char *)first + thread * sizeof(P_) + (begin + on) * 16,
+                       room[place(thread, on)]);
+        }
+        __syncwarp();
+    }
+}
+
 } // namespace quern

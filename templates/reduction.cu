@@ -11,7 +11,8 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
     constexpr int _quern_together = _quern_most < _quern_outputs ? _quern_most : _quern_outputs;
     constexpr int _quern_slots =
         _quern_columns ? _quern_block * _quern_together : _quern_block / 32;
-    __shared__ alignas(_type_reduce) char _quern_shared[_quern_slots * sizeof(_type_reduce)];
+    __shared__ alignas(16) alignas(_type_reduce) char
+        _quern_shared[_quern_slots * sizeof(_type_reduce)];
 
     // This thread's output, and which of its workers this is. A row that several blocks share has
     // all threads of each, and of short rows the code knows how many. Else by a shift, so that the
@@ -222,6 +223,7 @@ HOLE_take_line_end
             }
         }
     }
+HOLE_givers
     if (_quern_live && _quern_worker == 0) {
 HOLE_room
 #pragma unroll

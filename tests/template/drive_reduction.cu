@@ -82,6 +82,7 @@
 #define HOLE_lane
 #define HOLE_finish
 #define HOLE_room
+#define HOLE_givers
 #define HOLE_give
 
 #include "reduction.cu"

@@ -84,6 +84,7 @@ void qn_source_arguments(qn_text *out, const qn_call *call, bool pack);
     X(TAKE_ELEMENT, take_element)                                                                  \
     X(TAKE_LINE_END, take_line_end)                                                                \
     X(FINISH, finish)                                                                              \
+    X(GIVERS, givers)                                                                              \
     X(ROOM, room)                                                                                  \
     X(RESULTS, results)                                                                            \
     X(GIVE, give)                                                                                  \
@@ -142,6 +143,8 @@ void qn_source_identity(qn_text *out, const qn_call *call);
 void qn_source_finish(qn_text *out, const qn_call *call, const char *value);
 /** The outputs' elements at `at` as arguments of post. */
 void qn_source_fold_outputs(qn_text *out, const qn_call *call, const char *at);
+/** Whether all threads of a warp give packs of several words: they may do so together. */
+void qn_source_givers(qn_text *out, const qn_call *call);
 /** Room for the outputs of a thread that go as packs, with what is there, which post may see; and
  * giving them. */
 void qn_source_room_for_results(qn_text *out, const qn_call *call);

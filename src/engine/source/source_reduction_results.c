@@ -42,6 +42,26 @@ static void outputs_place(qn_text *out, const qn_call *call, uint32_t k)
                    call->operands[k].item_size);
 }
 
+/* Packs of several words, which a warp may write together. */
+static bool gives_by_warp(const qn_call *call, uint32_t k)
+{
+    const qn_fold_form *f = &call->fold.form;
+    return is_pack(call, k) && f->columns && !f->split &&
+           f->lanes * call->operands[k].item_size > QN_ACCESS_BYTES;
+}
+
+void qn_source_givers(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        if (gives_by_warp(call, k)) {
+            qn_text_puts(out, "    // Threads that share outputs with others use shared memory.\n"
+                              "    const bool _quern_all_give =\n"
+                              "        __all_sync(~0u, _quern_live && _quern_shift == 0);\n");
+            return;
+        }
+    }
+}
+
 void qn_source_room_for_results(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
@@ -59,7 +79,15 @@ void qn_source_room_for_results(qn_text *out, const qn_call *call)
 void qn_source_give_results(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
-        if (is_pack(call, k)) {
+        if (gives_by_warp(call, k)) {
+            qn_text_printf(
+                out,
+                "        quern::give_by_warp<sizeof _quern_shared / (16 * _quern_block)>("
+                "_quern_results%u, ",
+                k);
+            outputs_place(out, call, k);
+            qn_text_puts(out, ", _quern_all_give, _quern_shared);\n");
+        } else if (is_pack(call, k)) {
             qn_text_printf(out, "        _quern_results%u.store(", k);
             outputs_place(out, call, k);
             qn_text_puts(out, ");\n");

@@ -215,6 +215,7 @@ void qn_source_workers_holes(qn_text *t, const qn_call *call)
     qn_source_arguments(&t[ARGUMENTS], call, call->fold.form.lanes > 1);
     qn_text_puts(&t[ARGUMENTS], call->kernel->uses_position ? "_quern_position" : "0");
     finish_hole(&t[FINISH], call);
+    qn_source_givers(&t[GIVERS], call);
     qn_source_room_for_results(&t[ROOM], call);
     qn_source_results(&t[RESULTS], call, true);
     qn_source_give_results(&t[GIVE], call);
