@@ -187,6 +187,7 @@ template <int S_, int E_> struct lot {
     template <typename F_>
     __device__ __forceinline__ static void give_each(const char *from, const F_ &set)
     {
+        static_assert(E_ % 4 == 0, "four elements of a lane are under way");
 #pragma unroll 1
         for (int first = anew((int)threadIdx.x % 32); first < 32 * E_; first += 32 * 4) {
 #pragma unroll

@@ -12,6 +12,7 @@ HOLE_room
     // The row begins `skip` elements inside the first tile, so that words are aligned. Of the
     // warp's elements, from position `start` on, `low` ... `high` - 1 are in the row.
 HOLE_skip
+HOLE_located
 HOLE_same
     const _quern_index _quern_start = (_quern_index)_quern_tile * _quern_walk.chunk +
                                       _quern_warp * _quern_share - _quern_skip;

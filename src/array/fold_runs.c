@@ -8,13 +8,14 @@
  */
 #include "array/fold.h"
 
-#define WARPS        (QN_FOLD_BLOCK / QN_WARP)
-#define MOST_RUN     240        /* elements: a byte holds the number */
-#define PIECE_BYTES  64         /* of results that a lane gives at once: whole sectors */
-#define ROOM         (89 * 512) /* of a block: five to a processor of an H100 or H200 */
-#define WIDEST_APART 2          /* of an output's, where they do not lie side by side */
-#define WIDE_VALUE   8          /* bytes; wider values take more registers */
-#define FEW_TILES    16         /* of a row */
+#define WARPS          (QN_FOLD_BLOCK / QN_WARP)
+#define MOST_RUN       240        /* elements: a byte holds the number */
+#define PIECE_BYTES    64         /* of results that a lane gives at once: whole sectors */
+#define ROOM           (89 * 512) /* of a block: five to a processor of an H100 or H200 */
+#define WIDEST_APART   2          /* of an output's, where they do not lie side by side */
+#define WIDEST_LOCATED 4          /* bytes of an element */
+#define WIDE_VALUE     8          /* bytes; wider values take more registers */
+#define FEW_TILES      16         /* of a row */
 
 /* Full tiles for each block that a processor holds at once: where runs would do, and where not. */
 #define HELD_WAVES     4
@@ -117,18 +118,33 @@ static void choose_anchor(const qn_fold_making *m)
     }
 }
 
+/* How far elements of a row lie from each other in operand `k`. False: that differs. */
+static bool find_step(const qn_fold *f, size_t k, int64_t *step)
+{
+    const int last = f->form.kept + f->form.reduced - 1;
+    *step = f->stride[k][last];
+    for (int d = last - 1; d >= f->form.kept; d--) {
+        if (f->stride[k][d] != f->stride[k][d + 1] * f->extent[d + 1]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* How each operand is reached, and the anchor. False: some cannot be. */
 static bool choose_access(const qn_fold_making *m)
 {
     qn_fold_form *f = &m->fold->form;
     for (size_t k = 0; k < m->count; k++) {
         const qn_operand *o = &m->operands[k];
-        const int64_t stride = m->fold->stride[k][f->kept];
+        int64_t stride;
+        const bool even = find_step(m->fold, k, &stride);
         if (o->loose || o->item_size > QN_ACCESS_BYTES ||
-            (o->item_size & (o->item_size - 1)) != 0 || (o->output && stride == 0)) {
+            (o->item_size & (o->item_size - 1)) != 0 || (o->output && even && stride == 0)) {
             return false;
         }
-        f->access[k] = stride == o->item_size             ? QN_ACCESS_WORDS
+        f->access[k] = !even                              ? QN_ACCESS_LOCATED
+                       : stride == o->item_size           ? QN_ACCESS_WORDS
                        : stride == 0                      ? QN_ACCESS_BROADCAST
                        : stride == -(int64_t)o->item_size ? QN_ACCESS_BACK
                                                           : QN_ACCESS_STRIDED;
@@ -217,18 +233,42 @@ uint32_t qn_fold_run_blocks(uint32_t value_size)
     return value_size > WIDE_VALUE ? 4 : 5;
 }
 
+/* Rows of several dimensions else go element by element, a lane after the other, or in packs
+ * along the last one. Finding an element takes about as many instructions as all the rest, but
+ * packs of inputs that lie elsewhere along each dimension would be given up. On an H200, of a
+ * copy's speed, element by element and by runs, 128 MiB of rows of 83 of which a gap follows each
+ * in x and y: int8 0.13 and 0.19, float16 0.24 and 0.36, float32 0.42 and 0.57; of y alone 0.13 and
+ * 0.33, 0.23 and 0.51, 0.41 and 0.65. Rows of 500 backwards in x, by packs and by runs: int8 0.34
+ * and 0.13, float32 0.75 and 0.47. */
+static bool pays_located(const qn_fold_making *m, bool packs)
+{
+    bool located = false;
+    uint32_t widest = 0;
+    for (size_t k = 0; k < m->count; k++) {
+        const uint8_t access = m->fold->form.access[k];
+        if (access != QN_ACCESS_BROADCAST) {
+            widest = QN_MAX(widest, m->operands[k].item_size);
+        }
+        located |= k < m->inputs && access == QN_ACCESS_LOCATED;
+    }
+    return widest <= WIDEST_LOCATED && !(located && packs);
+}
+
 /* Runs save instructions, of which narrow elements leave few, and conditions at the ends of rows
  * and outputs off alignment. Where all goes in words and the results of one input take its room,
  * tiles are larger than elsewhere, which wide elements like, too. On an H200, of a copy's speed, by
  * packs and by runs: sums of int8 0.64 and 0.80, of an odd number of int16 0.63 and 0.81, of
  * float32 0.76 and 0.82; but products of two float32 0.80 and 0.77, float64 to float32 0.79 and
  * 0.54. */
-static bool pays(const qn_fold_making *m, uint32_t value_size, bool ragged)
+static bool pays(const qn_fold_making *m, uint32_t value_size, const qn_fold_form *before)
 {
     const qn_fold_form *f = &m->fold->form;
     const uint32_t least = qn_fold_row_narrowest(m, 0);
     bool vectors = true, alike = true;
     size_t inputs = 0;
+    if (f->reduced > 1) {
+        return pays_located(m, before->lanes > 1);
+    }
     for (size_t k = 0; k < m->count; k++) {
         const bool apart = f->access[k] == QN_ACCESS_STRIDED || f->access[k] == QN_ACCESS_BACK;
         if (apart && (k < m->inputs || m->operands[k].item_size > WIDEST_APART)) {
@@ -241,7 +281,7 @@ static bool pays(const qn_fold_making *m, uint32_t value_size, bool ragged)
         }
     }
     if (least <= 2) {
-        return least == 1 || inputs == 1 || ragged || !vectors;
+        return least == 1 || inputs == 1 || before->ragged || !vectors;
     }
     return vectors && alike && inputs == 1 && value_size <= WIDE_VALUE;
 }
@@ -249,18 +289,19 @@ static bool pays(const qn_fold_making *m, uint32_t value_size, bool ragged)
 void qn_fold_take_rows(const qn_fold_making *m, uint32_t value_size)
 {
     qn_fold *f = m->fold;
-    if (!f->form.split || f->form.columns || f->form.staged || f->form.reduced != 1 ||
+    if (!f->form.split || f->form.columns || f->form.staged || f->form.reduced == 0 ||
         value_size == 0 || m->rules->positions || !m->rules->repeats) {
         return;
     }
     const qn_fold_form before = f->form;
     f->form.ragged = f->form.again = 0;
     const bool reached = choose_access(m);
-    if (reached && qn_fold_hold(m, value_size, HELD_WAVES)) {
+    const bool held = reached && f->form.reduced == 1;
+    if (held && qn_fold_hold(m, value_size, HELD_WAVES)) {
         return;
     }
-    if (!reached || !pays(m, value_size, before.ragged) || !choose_run(m, value_size)) {
-        if (!reached || f->outputs > FEW_ROWS || !qn_fold_hold(m, value_size, FEW_HELD_WAVES)) {
+    if (!reached || !pays(m, value_size, &before) || !choose_run(m, value_size)) {
+        if (!held || f->outputs > FEW_ROWS || !qn_fold_hold(m, value_size, FEW_HELD_WAVES)) {
             f->form = before;
         }
         return;

@@ -343,7 +343,7 @@ static bool share(walk *w, const qn_operand *operands, const qn_plan_rules *rule
 {
     const int side = rules->setting.tile ? rules->setting.tile : MOST_SIDE;
     const uint32_t lanes = most_lanes(operands, w->operands, pack_bytes(rules));
-    if (qn_plan_thin(w->plan, operands, w->operands, w->ndim, rules->torn)) {
+    if (qn_plan_thin(w->plan, operands, w->operands, w->ndim, rules->torn, true)) {
         return true;
     }
     if (lanes > 1 && qn_plan_box_words(w->plan, operands, w->operands, w->ndim, side)) {
@@ -360,7 +360,7 @@ static bool share(walk *w, const qn_operand *operands, const qn_plan_rules *rule
         w->ndim = w->plan->form.ndim;
         return true;
     }
-    if (rules->torn && qn_plan_thin(w->plan, operands, w->operands, w->ndim, false)) {
+    if (rules->torn && qn_plan_thin(w->plan, operands, w->operands, w->ndim, true, false)) {
         return true; /* left to boxes in runs, which do not suit */
     }
     if (!asked && qn_plan_boxes(w->plan, operands, w->operands, w->ndim, tiled)) {

@@ -60,10 +60,11 @@ typedef enum qn_access {
     QN_ACCESS_STEP = 'p', /**< flat: side by side and aligned within a step: one access each */
     QN_ACCESS_HELD =
         'h', /**< flat: the same element for all lanes of a step; by words: of a pack */
-    QN_ACCESS_PAIR = 'x',  /**< flat: the same along a row, and packs are paired */
-    QN_ACCESS_WHOLE = 'n', /**< thin rows: those of a thread lie on, in aligned words */
-    QN_ACCESS_BACK = 'r',  /**< side by side from the last to the first: by rows as `w`, else as
-                              `v`, and turned around in registers */
+    QN_ACCESS_PAIR = 'x',    /**< flat: the same along a row, and packs are paired */
+    QN_ACCESS_WHOLE = 'n',   /**< thin rows: those of a thread lie on, in aligned words */
+    QN_ACCESS_BACK = 'r',    /**< side by side from the last to the first: by rows as `w`, else as
+                                `v`, and turned around in registers */
+    QN_ACCESS_LOCATED = 'l', /**< scans by runs: dimension by dimension, from its position */
 } qn_access;
 
 /** Which sectors of an output with gaps are asked for before the inputs are read. */
@@ -274,10 +275,11 @@ int qn_plan_cut_of(const qn_plan_form *form, int d);
 void qn_plan_box_stir(qn_plan *plan, const qn_operand *operands, size_t operand_count);
 
 /** Walk over whole rows of a few elements, where some operands have them so and others in planes;
- * false, with the plan as it was, where none do. `torn`: as in the rules. For qn_plan_make();
- * dimensions are sorted and merged. */
+ * false, with the plan as it was, where none do, or others are known to be better. `torn`: as in
+ * the rules; `runs`: boxes in runs may be among the others. For qn_plan_make(); dimensions are
+ * sorted and merged. */
 bool qn_plan_thin(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
-                  bool torn);
+                  bool torn, bool runs);
 
 /** Walk by rows where that costs less or `setting` has it so, if there is a choice. `most`: lanes
  * of the largest packs. For qn_plan_make(); the plan is by packs. */

@@ -27,6 +27,7 @@
     float *const to = _quern_array1 + (size_t)_quern_output * _quern_walk.covered;
 // How many elements of the first tile lie before the row, which may begin inside a sector.
 #define HOLE_skip const int _quern_skip = (int)((size_t)from / 4 % 8);
+#define HOLE_located
 #define HOLE_same
 #define HOLE_bring lot::bring(own, (const char *)(from + _quern_start));
 #define HOLE_bring_part                                                                            \

@@ -188,6 +188,10 @@ static void address(qn_text *out, const qn_call *call, uint32_t k, const char *a
     if (moves && !f->runs && !f->held && !f->packed) { /* those count along one reduced dimension */
         qn_text_printf(out, " + _quern_reduced%u", k);
     }
+    if (moves && f->access[k] == QN_ACCESS_LOCATED) {
+        qn_text_printf(out, " + _quern_located%u(%s)", k, at);
+        return;
+    }
     if (lane >= 0 && (moves || f->columns)) {
         uint8_t access = moves ? f->access[k] : QN_ACCESS_STRIDED;
         if (f->whole && access != QN_ACCESS_BROADCAST) { /* lanes are whole rows apart */

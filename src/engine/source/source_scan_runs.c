@@ -84,6 +84,36 @@ static void room_hole(qn_text *out, const qn_call *call)
     }
 }
 
+/* Where the element at a position of a row lies, of operands whose steps differ. */
+static void located_hole(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    const int last = f->kept + f->reduced - 1;
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        if (f->access[k] != QN_ACCESS_LOCATED) {
+            continue;
+        }
+        qn_text_printf(out,
+                       "    const auto _quern_located%u = [&](_quern_index _quern_outer) -> long "
+                       "long {\n"
+                       "        long long _quern_spot = 0;\n"
+                       "        _quern_index _quern_inner;\n",
+                       k);
+        for (int d = last; d > f->kept; d--) {
+            qn_text_printf(out,
+                           "        _quern_inner = _quern_outer;\n"
+                           "        _quern_outer = _quern_walk.extent[%d].divide(_quern_inner);\n"
+                           "        _quern_spot += (long long)(_quern_inner - _quern_outer * "
+                           "_quern_walk.extent[%d].value) * _quern_walk.stride[%u][%d];\n",
+                           d, d, k, d);
+        }
+        qn_text_printf(out,
+                       "        return _quern_spot + (long long)_quern_outer * "
+                       "_quern_walk.stride[%u][%d];\n    };\n",
+                       k, f->kept);
+    }
+}
+
 /* How many elements of the first tile lie before the row: of a sector; of a word, where a block
  * holds its tile. */
 void qn_source_row_skip(qn_text *out, const qn_call *call)
@@ -320,8 +350,8 @@ static void store_hole(qn_text *out, const qn_call *call)
             continue;
         }
         qn_text_puts(out, "            if (_quern_whole) {\n");
-        if (size <= 2 && !f->spread && f->access[k] != QN_ACCESS_STRIDED) {
-            const bool back = f->access[k] == QN_ACCESS_BACK;
+        const bool back = f->access[k] == QN_ACCESS_BACK;
+        if (size <= 2 && !f->spread && (back || f->access[k] == QN_ACCESS_WORDS)) {
             qn_text_printf(out,
                            "                _quern_lot_type%u::give_narrow<%s>(_quern_lot%u, "
                            "_quern_place%u %c (long long)_quern_start * %u);\n",
@@ -343,6 +373,7 @@ static void store_hole(qn_text *out, const qn_call *call)
     X(FORM, form)                                                                                  \
     X(ROOM, room)                                                                                  \
     X(INITIAL, initial)                                                                            \
+    X(LOCATED, located)                                                                            \
     X(SKIP, skip)                                                                                  \
     X(BRING, bring)                                                                                \
     X(BRING_PART, bring_part)                                                                      \
@@ -374,6 +405,7 @@ quern_status qn_scan_runs_source(qn_text *out, const qn_call *call, qn_header *h
     room_hole(&t[ROOM], call);
     qn_source_scan_initial(&t[INITIAL], call);
     qn_source_row_skip(&t[SKIP], call);
+    located_hole(&t[LOCATED], call);
     bring_hole(&t[BRING], call, false);
     bring_hole(&t[BRING_PART], call, true);
     qn_source_row_same(&t[SAME], call);
