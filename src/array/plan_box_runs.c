@@ -69,16 +69,19 @@ int qn_plan_cut_of(const qn_plan_form *f, int d)
     return -1;
 }
 
-/* The innermost dimensions of an input whose elements lie on, or nearly so. Returns their bytes. */
+/* The innermost dimensions of an input whose elements lie on, or nearly so: with what lies between
+ * them, they take no more than 5 / 4 of their own bytes. Returns the bytes of all. */
 static int64_t find_run(const qn_plan *p, qn_box_way *w, size_t k, int64_t item)
 {
-    int64_t bytes = item;
+    int64_t bytes = item, own = item;
     for (int at = w->count - 1; at >= 0; at--) {
         const int64_t stride = qn_magnitude(p->stride[k][w->order[at]]);
-        if (stride - bytes >= QN_MAX(bytes / 4, (int64_t)PIECE)) {
+        const int64_t extent = p->extent[w->order[at]], all = bytes + stride * (extent - 1);
+        if (stride - bytes >= QN_MAX(bytes / 4, (int64_t)PIECE) || own * extent * 5 < all * 4) {
             break;
         }
-        bytes += stride * (p->extent[w->order[at]] - 1);
+        bytes = all;
+        own *= extent;
         w->run++;
     }
     return bytes;
@@ -139,7 +142,7 @@ static bool choose_input(int64_t *bytes, const qn_plan *p, qn_box_way *w, size_t
     const int64_t run = find_run(p, w, k, item);
     const int inner = w->count - w->run;
     const int64_t runs = elements_of(p, w, 0, inner);
-    if (w->run == 0 || elements_of(p, w, inner, w->count) * item * 5 < run * 4) {
+    if (w->run == 0) {
         return false;
     }
     const int64_t pieces = runs * ((run + 2 * PIECE - 2) / PIECE);
