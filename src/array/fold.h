@@ -241,7 +241,7 @@ bool qn_fold_dense_columns(const qn_fold_making *m);
 /** False when positions, with room for a step past the end, and strides fit 32 bits. */
 bool qn_fold_needs_wide(const qn_fold_making *m);
 
-/** Bytes of columns that a thread should have under way. */
+/** Bytes of columns that a thread should have under way, if it has registers for no more. */
 #define QN_FOLD_COLUMN_BYTES 64
 
 /* ---- fold_access.c: bytes and alignment ----------------------------------------------------- */
@@ -325,8 +325,21 @@ int64_t qn_fold_joined_left(const qn_fold *fold, uint32_t value_size);
 int64_t qn_fold_most_splits(const qn_fold *fold);
 /** Let about so many blocks share an output: `splits` and `chunk`. */
 void qn_fold_share(qn_fold *fold, int64_t splits);
-/** Share outputs out to as many blocks as `processors` hold at once, each `blocks` of them. */
-void qn_fold_fit(qn_fold *fold, uint32_t processors, uint32_t blocks);
+/** Share outputs out to as many blocks as `processors` hold at once, each `blocks` of them, or to a
+ * few times as many, if they are not `light` ones (qn_fold_is_light()). */
+void qn_fold_fit(qn_fold *fold, uint32_t processors, uint32_t blocks, bool light);
+
+/* ---- fold_threads.c: for reductions --------------------------------------------------------- */
+
+/** Choose `workers`, `splits` and the blocks, and the units that a thread reads at once. */
+void qn_fold_choose_threads(const qn_fold_making *m);
+/** Packs that a thread reads at once by spans and phases. */
+uint8_t qn_fold_pack_turns(const qn_fold_making *m);
+/** True for columns whose values leave a thread registers for more units at once. `value_size`: of
+ * a value, if known, or 0. */
+bool qn_fold_is_light(const qn_fold_form *form, uint32_t value_size);
+/** Blocks of such threads that a processor holds. */
+#define QN_FOLD_LIGHT_BLOCKS 3
 
 /* ---- fold_reach.c: for reductions ----------------------------------------------------------- */
 

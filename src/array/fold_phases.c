@@ -11,15 +11,13 @@
  */
 #include "array/fold.h"
 
-#define PACK_BYTES     16
-#define LEAST_COLUMNS  128       /* with fewer, too many threads have none */
-#define MOST_COLUMNS   (1 << 30) /* the code counts them in 32 bits */
-#define LEAST_UNITS    16        /* of a thread */
-#define MOST_SPLITS    1024      /* each leaves a value for every column */
-#define LEFT_OVER      6         /* one in so many rows may be left over, at most */
-#define COUNTERS       8192
-#define COMPOUND_TURNS 2
-#define TURNS          4 /* units that a thread reads at once, at most */
+#define PACK_BYTES    16
+#define LEAST_COLUMNS 128       /* with fewer, too many threads have none */
+#define MOST_COLUMNS  (1 << 30) /* the code counts them in 32 bits */
+#define LEAST_UNITS   16        /* of a thread */
+#define MOST_SPLITS   1024      /* each leaves a value for every column */
+#define LEFT_OVER     6         /* one in so many rows may be left over, at most */
+#define COUNTERS      8192
 
 static int lane_of(const qn_fold *f)
 {
@@ -144,9 +142,7 @@ static void lay(const qn_fold_making *m, int64_t lanes, int64_t groups)
                             : is_dense(m, k) ? QN_ACCESS_VECTOR
                                              : QN_ACCESS_BROADCAST;
     }
-    const uint32_t bytes = qn_fold_unit_bytes(&f->form, m->operands, m->inputs);
-    f->form.turns = (uint8_t)qn_power_of_two(qn_over(QN_FOLD_COLUMN_BYTES, bytes),
-                                             m->rules->compound ? COMPOUND_TURNS : TURNS);
+    f->form.turns = qn_fold_pack_turns(m);
     const int64_t held = qn_fold_spans_held(f->form.lanes, m->rules->value_size);
     int64_t splits = QN_MIN(m->rules->processors * held / groups, f->units / LEAST_UNITS);
     splits = groups > COUNTERS ? 1 : QN_MAX(1, QN_MIN(splits, MOST_SPLITS));

@@ -29,8 +29,6 @@
 #define LEFT_OVER      32     /* one in so many elements may be left over by spans, at most */
 #define MOST_LEFT      131072 /* values that blocks leave for each other */
 #define COUNTERS       8192   /* outputs outside of spans that blocks share */
-#define COMPOUND_TURNS 2
-#define TURNS          4 /* spans that a thread reads at once, at most */
 
 /* How the dimensions of a plan are told apart. */
 typedef struct span {
@@ -355,9 +353,7 @@ static void lay(const qn_fold_making *m, const span *s, const way *w)
                             : s->dense[k]  ? QN_ACCESS_VECTOR
                                            : QN_ACCESS_BROADCAST;
     }
-    const uint32_t bytes = qn_fold_unit_bytes(&f->form, m->operands, m->inputs);
-    f->form.turns = (uint8_t)qn_power_of_two(qn_over(QN_FOLD_COLUMN_BYTES, bytes),
-                                             m->rules->compound ? COMPOUND_TURNS : TURNS);
+    f->form.turns = qn_fold_pack_turns(m);
     choose_blocks(m, s, w);
 }
 

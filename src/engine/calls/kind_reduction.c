@@ -145,7 +145,8 @@ static void plan(qn_call *call)
 static void fit(qn_call *call, uint32_t blocks)
 {
     if (call->setting.blocks == 0) {
-        qn_fold_fit(&call->fold, call->kernel->engine->processors, blocks);
+        qn_fold_fit(&call->fold, call->kernel->engine->processors, blocks,
+                    qn_fold_is_light(&call->fold.form, qn_scan_value_size(call)));
         count_scratch(call);
     }
 }

@@ -86,6 +86,7 @@ void qn_source_reach_offset(qn_text *out, const qn_call *call, uint32_t k, const
     case QN_ACCESS_STEP:
     case QN_ACCESS_HELD:
     case QN_ACCESS_PAIR:
+    case QN_ACCESS_LOCATED: /* of scans */
         qn_text_puts(out, rows ? "" : "0");
         break;
     }

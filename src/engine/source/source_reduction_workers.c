@@ -38,13 +38,19 @@ static bool folds_by_halves(const qn_call *call)
            qn_source_holds_positions(call);
 }
 
-/* Threads of a block; by halves also the blocks that a processor should hold. Left alone, the
+/* Threads of a block, and the blocks that a processor should hold. By halves, left alone, the
  * compiler takes 51 registers for argmax of int8 backwards, and a processor holds four blocks;
- * asked for six, it takes 39 and spills none. Larger values may need more. */
+ * asked for six, it takes 39 and spills none. Larger values may need more. Columns with many bytes
+ * under way would take so many registers that a processor held two. */
 static void bounds_hole(qn_text *out, const qn_call *call)
 {
-    qn_text_printf(out, "%d%s", QN_FOLD_BLOCK,
-                   folds_by_halves(call) ? ", sizeof(_type_reduce) <= 16 ? 6 : 1" : "");
+    const qn_fold_form *f = &call->fold.form;
+    qn_text_printf(out, "%d", QN_FOLD_BLOCK);
+    if (folds_by_halves(call)) {
+        qn_text_puts(out, ", sizeof(_type_reduce) <= 16 ? 6 : 1");
+    } else if (f->turns > 0 && qn_fold_is_light(f, qn_scan_value_size(call))) {
+        qn_text_printf(out, ", %d", QN_FOLD_LIGHT_BLOCKS);
+    }
 }
 
 static void form_hole(qn_text *out, const qn_call *call)
