@@ -18,32 +18,18 @@ HOLE_kept
 HOLE_keep
     }
     _quern_slot _quern_values[_quern_outputs];
-    // All reads of a batch of elements come before the first is combined.
+    // The code knows how many elements there are, so no batch asks for its end.
+    constexpr int _quern_rest = _quern_length % _quern_once;
 #pragma unroll 1
-    for (_quern_index _quern_start = 0; _quern_start < (_quern_whole ? 1 : _quern_walk.units);
-         _quern_start += _quern_batch) {
-HOLE_registers
-#pragma unroll
-        for (int _quern_turn = 0; _quern_turn < _quern_batch; _quern_turn++) {
-            [[maybe_unused]] const _quern_index _quern_unit = _quern_start + _quern_turn;
-            if (_quern_whole || _quern_unit < _quern_walk.units) {
-HOLE_load
-            }
-        }
-#pragma unroll
-        for (int _quern_turn = 0; _quern_turn < _quern_batch; _quern_turn++) {
-            const _quern_index _quern_unit = _quern_start + _quern_turn;
-            if (!_quern_whole && _quern_unit >= _quern_walk.units) {
-                break;
-            }
-#pragma unroll
-            for (int _quern_lane = 0; _quern_lane < _quern_outputs; _quern_lane++) {
-                const _type_reduce _quern_next = _quern_map(HOLE_arguments);
-                _quern_values[_quern_lane].value =
-                    _quern_unit > 0 ? _quern_reduce(_quern_values[_quern_lane].value, _quern_next)
-                                    : _quern_next;
-            }
-        }
+    for (_quern_index _quern_start = 0; _quern_start < _quern_length - _quern_rest;
+         _quern_start += _quern_once) {
+        constexpr int _quern_batch = _quern_once;
+#include "reduction_apart_batch.inc"
+    }
+    if constexpr (_quern_rest > 0) {
+        constexpr _quern_index _quern_start = _quern_length - _quern_rest;
+        constexpr int _quern_batch = _quern_rest > 0 ? _quern_rest : 1;
+#include "reduction_apart_batch.inc"
     }
 #pragma unroll
     for (int _quern_lane = 0; _quern_lane < _quern_outputs; _quern_lane++) {

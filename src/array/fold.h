@@ -84,8 +84,8 @@ typedef struct qn_fold_form {
     uint8_t spans;  /**< reduction: 1: the lanes of a unit are those of a span (fold_spans.c) */
     uint8_t swath;  /**< scan, columns: 1: a warp has its part of rows that lie at any alignment, in
                          words (fold_swath.c) */
-    uint8_t apart;  /**< a thread has so many outputs, a block apart (fold_apart.c, `known`: all of
-                         their elements are read at once; fold_scan_apart.c, which have `steps`) */
+    uint8_t apart;  /**< a thread has so many outputs, a block apart (fold_apart.c, `known`: so
+                         many elements each; fold_scan_apart.c, which have `steps`) */
     uint8_t phases; /**< reduction: 1: a unit is a pack of each phase of rows (fold_phases.c) */
     uint8_t joined; /**< reduction: by boxes (fold_joined.c), which have so many of the reduced
                          dimensions, the last; `turns`: outputs of a thread; 0: it is not */

@@ -9,8 +9,8 @@
 
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
-    constexpr int _quern_outputs = 4, _quern_batch = BATCH;                                        \
-    constexpr bool _quern_whole = BATCH == 3;
+    constexpr int _quern_outputs = 4, _quern_once = BATCH;                                         \
+    constexpr int _quern_length = 3;
 #define HOLE_spots int spot[_quern_outputs];
 #define HOLE_kept
 #define HOLE_keep      spot[_quern_lane] = _quern_output;

@@ -12,8 +12,8 @@ static void form_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     qn_source_number(out, "outputs", f->apart);
-    qn_source_number(out, "batch", f->turns);
-    qn_source_flag(out, "whole", f->known);
+    qn_source_number(out, "once", f->turns);
+    qn_source_number(out, "length", f->known);
 }
 
 static void registers_hole(qn_text *out, const qn_call *call)
