@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sums and positions of the largest along the middle axis of (n, length, m): few elements for each
+ * of many outputs, in rows that begin anywhere; and sums of few long rows into wider elements. In:
+ * drawn extents. Out: each result. The thing to know: all elements of an output are read before the
+ * first is combined, in batches whose number the code knows, so each length is code of its own.
+ */
+#include "base/base.h"
+#include "draw.h"
+#include "numbered.h"
+
+static void open_few(void)
+{
+    whole_open_on("soft:2,shared=227");
+}
+
+TestSuite(middle_axes, .init = open_few, .fini = whole_close);
+
+static const quern_dtype dtypes[] = {QUERN_UINT8, QUERN_UINT16, QUERN_FLOAT32, QUERN_INT64};
+
+enum { DRAWN = 12, OUTPUTS = 20000 };
+
+static const char best_text[] = "struct best { int value; int at; };\n"
+                                "__device__ best better(best a, best b)\n"
+                                "{\n"
+                                "    return b.value > a.value ? b : a;\n"
+                                "}\n";
+
+static quern_kernel *sum_kernel(void)
+{
+    quern_kernel *k;
+    OK(quern_reduction(&k, engine, "T x", "int64 y", "(long long)x", "a + b", "y = a", "0", NULL));
+    return k;
+}
+
+static quern_kernel *largest_kernel(void)
+{
+    const quern_reduction_options o = {
+        .size = sizeof o, .ordered = 1, .preamble = best_text, .reduce_type = "best"};
+    quern_kernel *k;
+    OK(quern_reduction(&k, engine, "T x", "int64 y", "best{(int)x, (int)_J}", "better(a, b)",
+                       "y = a.at", NULL, &o));
+    return k;
+}
+
+/* The first position of the largest of `length` elements, `m` apart. */
+static int64_t first_largest(int64_t begin, int64_t length, int64_t m)
+{
+    int64_t best = 0;
+    for (int64_t j = 1; j < length; j++) {
+        best = numbered(begin + j * m) > numbered(begin + best * m) ? j : best;
+    }
+    return best;
+}
+
+static int64_t sum_of(int64_t begin, int64_t length, int64_t m)
+{
+    int64_t sum = 0;
+    for (int64_t j = 0; j < length; j++) {
+        sum += numbered(begin + j * m);
+    }
+    return sum;
+}
+
+/* Returns whether a thread had outputs a block apart. */
+static bool check(quern_kernel *k, quern_dtype dtype, bool sum, int64_t n, int64_t length,
+                  int64_t m)
+{
+    quern_array *const memory = numbered_memory(dtype, n * length * m);
+    quern_array *x, *y = NULL;
+    OK(quern_array_reshape(&x, memory, SHAPE(n, length, m)));
+    quern_call_options o = QUERN_CALL_OPTIONS_INIT;
+    o.axes = (const int[]){1};
+    o.axis_count = 1;
+    const quern_value values[] = {QUERN_VALUES(x, &y)};
+    quern_explanation *e;
+    OK(quern_explain(&e, k, values, 2, &o));
+    OK(quern_call_n(k, values, 2, &o));
+    int64_t *const got = calloc((size_t)(n * m), sizeof *got);
+    cr_assert(got);
+    OK(quern_array_read(y, got, (size_t)(n * m) * sizeof *got));
+    for (int64_t at = 0; at < n * m; at++) {
+        const int64_t begin = at / m * length * m + at % m;
+        const int64_t want = sum ? sum_of(begin, length, m) : first_largest(begin, length, m);
+        cr_assert_eq(got[at], want, "%ld for %ld: %ld of (%ld, %ld, %ld), %s", (long)got[at],
+                     (long)want, (long)at, (long)n, (long)length, (long)m, e->plan);
+    }
+    free(got);
+    const bool apart = strstr(e->plan, "a block apart") != NULL;
+    quern_explanation_release(e);
+    quern_array_release(memory);
+    quern_array_release(x);
+    quern_array_release(y);
+    return apart;
+}
+
+static void check_lengths(quern_kernel *k, bool sum, int64_t most)
+{
+    int apart = 0;
+    for (size_t d = 0; d < QN_COUNT(dtypes); d++) {
+        state = d + 1;
+        for (int n = 0; n < DRAWN; n++) {
+            const int64_t m = draw(10, 700) | 1;
+            apart += check(k, dtypes[d], sum, OUTPUTS / m + 1, draw(1, most), m);
+        }
+    }
+    cr_assert(apart >= DRAWN, "%d of %d", apart, DRAWN * (int)QN_COUNT(dtypes));
+    quern_kernel_release(k);
+}
+
+Test(middle_axes, sums)
+{
+    check_lengths(sum_kernel(), true, 36);
+}
+
+Test(middle_axes, largest)
+{
+    check_lengths(largest_kernel(), false, 70);
+}
+
+/* A thread has 16 columns of bytes, whose sums take 128 bytes: a warp writes them together. */
+Test(middle_axes, few_rows_into_wider_elements)
+{
+    quern_kernel *const k = sum_kernel();
+    for (size_t d = 0; d < QN_COUNT(dtypes); d++) {
+        state = d + 1;
+        for (int n = 0; n < DRAWN; n++) {
+            check(k, dtypes[d], true, draw(1, 2), draw(1, 9), 16 * draw(1, 1200));
+        }
+    }
+    quern_kernel_release(k);
+}
