@@ -14,10 +14,8 @@
 #define SOME_WORKERS 32 /* and a warp */
 #define NARROW_BYTES 64 /* of outputs side by side: a warp has room for several positions */
 #define CUT_TURNS    2  /* the code of each can read elements one by one */
-#define NARROW_LANES                                                                               \
-    16 /* of packs of bytes, which take long to unpack: more of them are under way */
-#define PACK_TURNS   4   /* packs of others by spans and phases */
-#define FEW_TURNS    2   /* where values are structures */
+#define PACK_TURNS   4  /* packs by spans and phases; of bytes, which take long to unpack, more */
+#define FEW_TURNS    2  /* where values are structures */
 #define LIGHT_VALUES 128 /* bytes of a thread's values of columns that leave it registers */
 #define LIGHT_BYTES  128 /* of columns with such values that a thread should have under way */
 
@@ -155,13 +153,14 @@ static uint8_t choose_turns(const qn_fold_making *m, uint32_t asked)
     return (uint8_t)(turns > 1 && pays ? turns : 0);
 }
 
-/* Sums of an H200, with 4 and 8 packs under way, of a copy's speed: of 333 columns of int8 0.78 and
- * 0.90, along the middle of (n, 1000, 64) of int8 0.84 and 0.94, of int16 1.00 and 0.90. */
+/* Sums on an H200, with 4 and 8 packs under way, of a copy's speed: of 333 columns of int8 0.78 and
+ * 0.90, along the middle of (n, 236, 217) 0.62 and 0.71, of (n, 1000, 64) of int8 0.84 and 0.94, of
+ * int16 1.00 and 0.90. */
 uint8_t qn_fold_pack_turns(const qn_fold_making *m)
 {
     const qn_fold_form *f = &m->fold->form;
     const uint32_t bytes = qn_fold_unit_bytes(f, m->operands, m->inputs);
-    const bool narrow = f->lanes == NARROW_LANES && !m->rules->compound;
+    const bool narrow = bytes == f->lanes && !m->rules->compound; /* one input, of bytes */
     const uint32_t most = m->rules->compound ? FEW_TURNS : narrow ? 2 * PACK_TURNS : PACK_TURNS;
     return (uint8_t)qn_power_of_two(qn_over((narrow ? 2 : 1) * QN_FOLD_COLUMN_BYTES, bytes), most);
 }

@@ -104,7 +104,8 @@ static void check_lengths(quern_kernel *k, bool sum, int64_t most)
             apart += check(k, dtypes[d], sum, OUTPUTS / m + 1, draw(1, most), m);
         }
     }
-    cr_assert(apart >= DRAWN, "%d of %d", apart, DRAWN * (int)QN_COUNT(dtypes));
+    cr_assert(apart >= DRAWN || !whole_is_soft(), "%d of %d", apart,
+              DRAWN * (int)QN_COUNT(dtypes)); /* a GPU asks for more outputs */
     quern_kernel_release(k);
 }
 

@@ -159,22 +159,27 @@ Test(plan, boxes_in_runs_are_near)
     }
 }
 
-/* Rows of 7 bytes are left to boxes in runs; beside an input that is no plane, which would go by
- * these, they stay whole. */
+/* Rows of bytes whose planes are off alignment are left to boxes in runs. Beside an input that is
+ * no plane, which would go by these, rows of 6 stay whole, four a thread; those of 7, two a thread,
+ * go flat. */
 Test(plan, thin_rows_that_boxes_do_not_suit)
 {
-    static const int64_t extent[] = {4945, 7}, rows[] = {7, 1}, planes[] = {1, 4945};
-    const qn_operand operands[] = {
-        {extent, planes, (char *)((uintptr_t)1 << 40), 2, 1, false, QN_STR("x")},
-        {extent, rows, (char *)((uintptr_t)1 << 41), 2, 1, true, QN_STR("y")},
-        {extent, rows, (char *)((uintptr_t)1 << 42), 2, 1, false, QN_STR("z")},
-    };
-    const qn_plan_rules rules = {.pack_bytes = 16, .torn = true};
-    for (size_t count = 2; count <= 3; count++) {
-        qn_plan plan;
-        qn_plan_make(&plan, operands, count, 2, extent, 4945 * 7, &rules);
-        cr_expect_eq(plan.form.pool != 0, count == 2);
-        cr_expect_eq(plan.form.thin, count == 2 ? 0 : 7);
+    for (int64_t places = 6; places <= 7; places++) {
+        const int64_t extent[] = {4945, places}, rows[] = {places, 1}, planes[] = {1, 4945};
+        const qn_operand operands[] = {
+            {extent, planes, (char *)((uintptr_t)1 << 40), 2, 1, false, QN_STR("x")},
+            {extent, rows, (char *)((uintptr_t)1 << 41), 2, 1, true, QN_STR("y")},
+            {extent, rows, (char *)((uintptr_t)1 << 42), 2, 1, false, QN_STR("z")},
+        };
+        const qn_plan_rules rules = {.pack_bytes = 16, .torn = true};
+        for (size_t count = 2; count <= 3; count++) {
+            qn_plan plan;
+            qn_plan_make(&plan, operands, count, 2, extent, 4945 * places, &rules);
+            cr_expect_eq(plan.form.pool != 0, count == 2);
+            cr_expect_eq(plan.form.thin, count == 3 && places == 6 ? 6 : 0,
+                         "%d, %ld operands, rows of %ld", plan.form.thin, (long)count,
+                         (long)places);
+        }
     }
 }
 

@@ -143,7 +143,7 @@ Test(view_scans, of_each_size)
         for (int n = 0; n < DRAWN; n++) {
             located += check(k, dtypes[d]);
         }
-        cr_assert(located >= DRAWN / 6, "%d of %d", located, DRAWN);
+        cr_assert(located >= DRAWN / 6 || !whole_is_soft(), "%d of %d", located, DRAWN);
     }
     quern_kernel_release(k);
 }
