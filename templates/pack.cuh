@@ -124,8 +124,8 @@ template <typename P_> __device__ __forceinline__ void turn(P_ &p)
 
 // Store the packs of a warp's threads, of several words each, to `to`. Where `all` threads do so
 // side by side, through shared memory, so that neighbours write words that lie on: else each word
-// would be half a sector. `shared`: R_ words for each thread of the block, which this warp alone
-// uses now.
+// would be half a sector. `shared`: R_ words for each thread of the block, of which this warp alone
+// uses its own threads' now; 0: there is no room.
 template <int R_, typename P_>
 __device__ __forceinline__ void give_by_warp(const P_ &own, char *to, bool all, void *shared)
 {
@@ -134,13 +134,13 @@ __device__ __forceinline__ void give_by_warp(const P_ &own, char *to, bool all, 
     static_assert(words % each == 0, "packs have as many words as a power of two");
     const int lane = threadIdx.x % 32;
     const unsigned long long first = all ? __shfl_sync(~0u, (unsigned long long)to, 0) : 0;
-    if (!all || !__all_sync(~0u, (unsigned long long)to == first + lane * sizeof(P_))) {
+    if (R_ == 0 || !all || !__all_sync(~0u, (unsigned long long)to == first + lane * sizeof(P_))) {
         own.store(to);
         return;
     }
     // Of a thread the words change places, so that threads meet in different banks.
     const auto place = [&](int thread, int k) {
-        return thread * each + (k ^ thread * each / 8 & each - 1);
+        return thread * each + (k ^ (thread * each / 8 & (each - 1)));
     };
     uint4 *const room = (uint4 *)shared + threadIdx.x / 32 * 32 * each;
 #pragma unroll

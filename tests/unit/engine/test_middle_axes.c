@@ -131,3 +131,36 @@ Test(middle_axes, few_rows_into_wider_elements)
     }
     quern_kernel_release(k);
 }
+
+/* Values of a byte leave a warp no room for packs of wider results. */
+Test(middle_axes, few_rows_of_narrow_values)
+{
+    const quern_reduction_options o = {.size = sizeof o, .reduce_type = "bool"};
+    const quern_dtype dtype = QUERN_UINT16;
+    quern_kernel *k;
+    OK(quern_reduction(&k, engine, "T x", "int64 y", "x > 50", "a || b", "y = a", "false", &o));
+    for (int64_t m = 1 << 16; m <= 1 << 17; m *= 2) { /* a thread an output */
+        const int64_t rows = 3;
+        quern_array *const memory = numbered_memory(dtype, rows * m);
+        quern_array *x, *y = NULL;
+        OK(quern_array_reshape(&x, memory, SHAPE(rows, m)));
+        quern_call_options options = QUERN_CALL_OPTIONS_INIT;
+        options.axes = (const int[]){0};
+        options.axis_count = 1;
+        const quern_value values[] = {QUERN_VALUES(x, &y)};
+        OK(quern_call_n(k, values, 2, &options));
+        int64_t *const got = calloc((size_t)m, sizeof *got);
+        cr_assert(got);
+        OK(quern_array_read(y, got, (size_t)m * sizeof *got));
+        for (int64_t at = 0; at < m; at++) {
+            const bool want =
+                numbered(at) > 50 || numbered(at + m) > 50 || numbered(at + 2 * m) > 50;
+            cr_assert_eq(got[at], want, "%ld of %ld", (long)at, (long)m);
+        }
+        free(got);
+        quern_array_release(memory);
+        quern_array_release(x);
+        quern_array_release(y);
+    }
+    quern_kernel_release(k);
+}
