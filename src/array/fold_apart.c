@@ -2,10 +2,10 @@
  *
  * fold_apart: reductions of few elements for each of many outputs. In: the plan of a reduction by
  * columns. Out: the same plan, or one in which a thread has several outputs that lie a block apart,
- * each whole, where columns would go element by element. The thing to know: with outputs about as
- * large as what is read, a thread's single output costs more than its elements, and outputs side by
- * side that are no aligned pack are written piece by piece; a block apart, neighbouring threads
- * write neighbouring elements, whatever the alignment is.
+ * each whole, where columns would go element by element or in words that lie anywhere. The thing to
+ * know: with outputs about as large as what is read, a thread's single output costs more than its
+ * elements, and outputs side by side that are no aligned pack are written piece by piece; a block
+ * apart, neighbouring threads write neighbouring elements, whatever the alignment is.
  */
 #include "array/fold.h"
 
@@ -16,8 +16,8 @@
 #define FEW_LOADS   32 /* where values take registers */
 #define FEW_BLOCKS  2  /* for each processor: with fewer, more threads matter more */
 
-/* True where a thread's outputs side by side are read or written piece by piece, in words that lie
- * anywhere, or the outputs are much of what is moved. */
+/* True where a thread that had outputs side by side would read an input in pieces or in words that
+ * lie anywhere, or would write in pieces what is much of all that is moved. */
 static bool is_in_pieces(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
@@ -40,8 +40,8 @@ static bool is_in_pieces(const qn_fold_making *m)
 /* Elements of an output that are read at once: as many as keep memory busy, in batches of about the
  * same size. Along the middle of (n, 13, 5903) sums of int8, float16 and float32 went at 0.39, 0.53
  * and 0.81 of a copy's speed on an H200 where a thread had 4 of each of its outputs under way, and
- * go at 0.71, 0.87 and 1.02 with all of them; the largest of 45 float16 and where at 0.47 by words,
- * at 0.83 with 8. */
+ * go at 0.71, 0.87 and 1.02 with all of them; argmax of 45 float16 went at 0.47 by columns, and
+ * goes at 0.83 with 8 of them. */
 static void choose_batch(const qn_fold_making *m)
 {
     qn_fold_form *f = &m->fold->form;

@@ -5,9 +5,9 @@
  * kernel's number. Out: `splits` and `chunk`, which the code does not know. The thing to know: the
  * plan counts on as many blocks as small kernels have; of a kernel with more registers the last
  * ones would run alone, as long as all before them: at 1.33 times what the processors hold, a third
- * of the time is lost. Blocks of light columns leave each other a value for each, and are as few
- * as the processors hold: sums of 16 columns of int8 went at 0.86 of a copy's speed on an H200
- * by twice as many, and at 0.93 by these.
+ * of the time is lost. Every block of columns leaves a value for each of them. Where reading them
+ * takes longer than combining, there are no more blocks than the processors hold: sums of 16
+ * columns of int8 go at 0.93 of a copy's speed on an H200 so, and went at 0.86 by twice as many.
  */
 #include "array/fold.h"
 

@@ -233,9 +233,9 @@ uint32_t qn_fold_run_blocks(uint32_t value_size)
     return value_size > WIDE_VALUE ? 4 : 5;
 }
 
-/* Rows of several dimensions else go element by element, a lane after the other, or in packs
- * along the last one. Finding an element takes about as many instructions as all the rest, but
- * packs of inputs that lie elsewhere along each dimension would be given up. On an H200, of a
+/* The other ways for rows of several dimensions are element by element, and packs along the last
+ * one. Runs find each element by its position, which takes about as many instructions as all the
+ * rest, so they pay except where they would give up packs of inputs. On an H200, of a
  * copy's speed, element by element and by runs, 128 MiB of rows of 83 of which a gap follows each
  * in x and y: int8 0.13 and 0.19, float16 0.24 and 0.36, float32 0.42 and 0.57; of y alone 0.13 and
  * 0.33, 0.23 and 0.51, 0.41 and 0.65. Rows of 500 backwards in x, by packs and by runs: int8 0.34
@@ -296,12 +296,12 @@ void qn_fold_take_rows(const qn_fold_making *m, uint32_t value_size)
     const qn_fold_form before = f->form;
     f->form.ragged = f->form.again = 0;
     const bool reached = choose_access(m);
-    const bool held = reached && f->form.reduced == 1;
-    if (held && qn_fold_hold(m, value_size, HELD_WAVES)) {
+    const bool may_hold = reached && f->form.reduced == 1;
+    if (may_hold && qn_fold_hold(m, value_size, HELD_WAVES)) {
         return;
     }
     if (!reached || !pays(m, value_size, &before) || !choose_run(m, value_size)) {
-        if (!held || f->outputs > FEW_ROWS || !qn_fold_hold(m, value_size, FEW_HELD_WAVES)) {
+        if (!may_hold || f->outputs > FEW_ROWS || !qn_fold_hold(m, value_size, FEW_HELD_WAVES)) {
             f->form = before;
         }
         return;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Arrays whose elements tell where they lie: whole numbers that every dtype has, so that an element
- * that is taken twice, or another's, shows in a result. In: a dtype and a count. Out: an array.
+ * that is taken twice, or another's, shows in a result. In: a dtype and a count. Out: an array; and
+ * what a reduction makes of one.
  */
 #ifndef QUERN_TEST_NUMBERED_H
 #define QUERN_TEST_NUMBERED_H
@@ -33,6 +34,25 @@ static inline quern_array *numbered_memory(quern_dtype dtype, int64_t count)
     quern_array *a = array_of(dtype, SHAPE(count), host);
     free(host);
     return a;
+}
+
+/** The `count` int64 results of a reduction along one axis, which the caller frees, and its plan,
+ * which the caller releases. */
+static inline int64_t *reduced_along(quern_explanation **plan, quern_kernel *k, quern_array *x,
+                                     int axis, int64_t count)
+{
+    quern_array *y = NULL;
+    quern_call_options o = QUERN_CALL_OPTIONS_INIT;
+    o.axes = &axis;
+    o.axis_count = 1;
+    const quern_value values[] = {QUERN_VALUES(x, &y)};
+    OK(quern_explain(plan, k, values, 2, &o));
+    OK(quern_call_n(k, values, 2, &o));
+    int64_t *const got = calloc((size_t)count, sizeof *got);
+    cr_assert(got);
+    OK(quern_array_read(y, got, (size_t)count * sizeof *got));
+    quern_array_release(y);
+    return got;
 }
 
 #endif /* QUERN_TEST_NUMBERED_H */

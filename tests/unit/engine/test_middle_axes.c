@@ -18,7 +18,7 @@ TestSuite(middle_axes, .init = open_few, .fini = whole_close);
 
 static const quern_dtype dtypes[] = {QUERN_UINT8, QUERN_UINT16, QUERN_FLOAT32, QUERN_INT64};
 
-enum { DRAWN = 12, OUTPUTS = 20000 };
+enum { DRAWN = 12, OUTPUTS = 20000, COLUMNS = 1 << 16 };
 
 static const char best_text[] = "struct best { int value; int at; };\n"
                                 "__device__ best better(best a, best b)\n"
@@ -62,46 +62,49 @@ static int64_t sum_of(int64_t begin, int64_t length, int64_t m)
     return sum;
 }
 
+/* Whether some element is more than 50. */
+static int64_t any_large(int64_t begin, int64_t length, int64_t m)
+{
+    bool any = false;
+    for (int64_t j = 0; j < length; j++) {
+        any |= numbered(begin + j * m) > 50;
+    }
+    return any;
+}
+
+/* What is expected of the `length` elements from `begin` on, `m` apart. */
+typedef int64_t expected(int64_t begin, int64_t length, int64_t m);
+
 /* Returns whether a thread had outputs a block apart. */
-static bool check(quern_kernel *k, quern_dtype dtype, bool sum, int64_t n, int64_t length,
+static bool check(quern_kernel *k, quern_dtype dtype, expected *want, int64_t n, int64_t length,
                   int64_t m)
 {
     quern_array *const memory = numbered_memory(dtype, n * length * m);
-    quern_array *x, *y = NULL;
+    quern_array *x;
     OK(quern_array_reshape(&x, memory, SHAPE(n, length, m)));
-    quern_call_options o = QUERN_CALL_OPTIONS_INIT;
-    o.axes = (const int[]){1};
-    o.axis_count = 1;
-    const quern_value values[] = {QUERN_VALUES(x, &y)};
     quern_explanation *e;
-    OK(quern_explain(&e, k, values, 2, &o));
-    OK(quern_call_n(k, values, 2, &o));
-    int64_t *const got = calloc((size_t)(n * m), sizeof *got);
-    cr_assert(got);
-    OK(quern_array_read(y, got, (size_t)(n * m) * sizeof *got));
+    int64_t *const got = reduced_along(&e, k, x, 1, n * m);
     for (int64_t at = 0; at < n * m; at++) {
-        const int64_t begin = at / m * length * m + at % m;
-        const int64_t want = sum ? sum_of(begin, length, m) : first_largest(begin, length, m);
-        cr_assert_eq(got[at], want, "%ld for %ld: %ld of (%ld, %ld, %ld), %s", (long)got[at],
-                     (long)want, (long)at, (long)n, (long)length, (long)m, e->plan);
+        const int64_t right = want(at / m * length * m + at % m, length, m);
+        cr_assert_eq(got[at], right, "%ld for %ld: %ld of (%ld, %ld, %ld), %s", (long)got[at],
+                     (long)right, (long)at, (long)n, (long)length, (long)m, e->plan);
     }
     free(got);
     const bool apart = strstr(e->plan, "a block apart") != NULL;
     quern_explanation_release(e);
     quern_array_release(memory);
     quern_array_release(x);
-    quern_array_release(y);
     return apart;
 }
 
-static void check_lengths(quern_kernel *k, bool sum, int64_t most)
+static void check_lengths(quern_kernel *k, expected *want, int64_t most)
 {
     int apart = 0;
     for (size_t d = 0; d < QN_COUNT(dtypes); d++) {
         state = d + 1;
         for (int n = 0; n < DRAWN; n++) {
             const int64_t m = draw(10, 700) | 1;
-            apart += check(k, dtypes[d], sum, OUTPUTS / m + 1, draw(1, most), m);
+            apart += check(k, dtypes[d], want, OUTPUTS / m + 1, draw(1, most), m);
         }
     }
     cr_assert(apart >= DRAWN || !whole_is_soft(), "%d of %d", apart,
@@ -111,23 +114,29 @@ static void check_lengths(quern_kernel *k, bool sum, int64_t most)
 
 Test(middle_axes, sums)
 {
-    check_lengths(sum_kernel(), true, 36);
+    check_lengths(sum_kernel(), sum_of, 36);
 }
 
 Test(middle_axes, largest)
 {
-    check_lengths(largest_kernel(), false, 70);
+    check_lengths(largest_kernel(), first_largest, 70);
 }
 
-/* A thread has 16 columns of bytes, whose sums take 128 bytes: a warp writes them together. */
+/* Few rows of so many columns that each has one thread. Of bytes it has 16, whose sums take 128
+ * bytes: a warp writes them together, where all of its threads have some. */
+static void check_few_rows(quern_kernel *k, quern_dtype dtype, expected *want)
+{
+    state = 1;
+    for (int n = 0; n < 3; n++) {
+        check(k, dtype, want, 1, draw(1, 4), COLUMNS + 16 * draw(0, 100));
+    }
+}
+
 Test(middle_axes, few_rows_into_wider_elements)
 {
     quern_kernel *const k = sum_kernel();
     for (size_t d = 0; d < QN_COUNT(dtypes); d++) {
-        state = d + 1;
-        for (int n = 0; n < DRAWN; n++) {
-            check(k, dtypes[d], true, draw(1, 2), draw(1, 9), 16 * draw(1, 1200));
-        }
+        check_few_rows(k, dtypes[d], sum_of);
     }
     quern_kernel_release(k);
 }
@@ -136,31 +145,10 @@ Test(middle_axes, few_rows_into_wider_elements)
 Test(middle_axes, few_rows_of_narrow_values)
 {
     const quern_reduction_options o = {.size = sizeof o, .reduce_type = "bool"};
-    const quern_dtype dtype = QUERN_UINT16;
     quern_kernel *k;
     OK(quern_reduction(&k, engine, "T x", "int64 y", "x > 50", "a || b", "y = a", "false", &o));
-    for (int64_t m = 1 << 16; m <= 1 << 17; m *= 2) { /* a thread an output */
-        const int64_t rows = 3;
-        quern_array *const memory = numbered_memory(dtype, rows * m);
-        quern_array *x, *y = NULL;
-        OK(quern_array_reshape(&x, memory, SHAPE(rows, m)));
-        quern_call_options options = QUERN_CALL_OPTIONS_INIT;
-        options.axes = (const int[]){0};
-        options.axis_count = 1;
-        const quern_value values[] = {QUERN_VALUES(x, &y)};
-        OK(quern_call_n(k, values, 2, &options));
-        int64_t *const got = calloc((size_t)m, sizeof *got);
-        cr_assert(got);
-        OK(quern_array_read(y, got, (size_t)m * sizeof *got));
-        for (int64_t at = 0; at < m; at++) {
-            const bool want =
-                numbered(at) > 50 || numbered(at + m) > 50 || numbered(at + 2 * m) > 50;
-            cr_assert_eq(got[at], want, "%ld of %ld", (long)at, (long)m);
-        }
-        free(got);
-        quern_array_release(memory);
-        quern_array_release(x);
-        quern_array_release(y);
+    for (size_t d = 0; d < QN_COUNT(dtypes); d++) {
+        check_few_rows(k, dtypes[d], any_large);
     }
     quern_kernel_release(k);
 }
