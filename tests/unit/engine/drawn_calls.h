@@ -6,6 +6,7 @@
 #ifndef QUERN_TEST_DRAWN_CALLS_H
 #define QUERN_TEST_DRAWN_CALLS_H
 
+#include "draw.h"
 #include "engine/engine_internal.h"
 #include "whole.h"
 
@@ -118,12 +119,9 @@ static void make_subjects(subject *s)
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
-static uint64_t state = 1;
-
-static uint32_t draw(uint32_t below)
+static uint32_t below(uint32_t end)
 {
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(state >> 33) % below;
+    return (uint32_t)draw(0, (int64_t)end - 1);
 }
 
 /* How an array of the pool lies. */
@@ -152,9 +150,9 @@ static void draw_shape(form *f)
 {
     static const int64_t extents[] = {1, 2, 3, 7, 8, 31, 32, 33, 64, 65, 100, 256, 1000, 4096};
     int64_t count = 1;
-    f->ndim = (int)draw(8) == 0 ? 4 : (int)draw(4);
+    f->ndim = (int)below(8) == 0 ? 4 : (int)below(4);
     for (int d = 0; d < f->ndim; d++) {
-        f->shape[d] = draw(24) == 0 ? 0 : extents[draw(QN_COUNT(extents))];
+        f->shape[d] = below(24) == 0 ? 0 : extents[below(QN_COUNT(extents))];
         while (f->shape[d] * count > 8192) {
             f->shape[d] = f->shape[d] / 2;
         }
@@ -167,34 +165,34 @@ static void draw_strides(layout *l)
 {
     const int64_t size = (int64_t)quern_dtype_size(l->dtype);
     int order[4] = {0, 1, 2, 3};
-    const bool turned = draw(4) == 0;
+    const bool turned = below(4) == 0;
     for (int d = l->ndim - 1; d > 0; d--) {
-        const int other = turned ? (int)draw((uint32_t)d + 1) : d;
+        const int other = turned ? (int)below((uint32_t)d + 1) : d;
         const int kept = order[d];
         order[d] = order[other];
         order[other] = kept;
     }
-    int64_t stride = size * (draw(8) == 0 ? 2 : 1);
+    int64_t stride = size * (below(8) == 0 ? 2 : 1);
     for (int k = l->ndim - 1; k >= 0; k--) {
         const int d = order[k];
-        l->strides[d] = draw(16) == 0 ? -stride : stride;
+        l->strides[d] = below(16) == 0 ? -stride : stride;
         stride *= QN_MAX(l->shape[d], 1);
-        stride += draw(8) == 0 ? size : 0;
-        stride += draw(64) == 0 ? 1 : 0;
+        stride += below(8) == 0 ? size : 0;
+        stride += below(64) == 0 ? 1 : 0;
     }
 }
 
 /* Most at one of few places, so that arrays meet; whole packs apart, or some elements, or bytes. */
 static int64_t draw_offset(quern_dtype dtype)
 {
-    const int64_t size = (int64_t)quern_dtype_size(dtype), near = (int64_t)draw(4) * 32;
-    const int64_t far = ((int64_t)draw(8) - 4) * (POOL / 16);
-    switch (draw(16)) {
+    const int64_t size = (int64_t)quern_dtype_size(dtype), near = (int64_t)below(4) * 32;
+    const int64_t far = ((int64_t)below(8) - 4) * (POOL / 16);
+    switch (below(16)) {
     case 0:
-        return far + near + (int64_t)draw(16);
+        return far + near + (int64_t)below(16);
     case 1:
     case 2:
-        return far + near + (int64_t)draw(8) * size;
+        return far + near + (int64_t)below(8) * size;
     default:
         return far + near;
     }
@@ -218,20 +216,20 @@ static void draw_array(form *f, uint32_t p, const qn_parameter *q, quern_dtype d
             }
         }
     }
-    if (!q->output && draw(6) == 0 && f->ndim > 0) { /* repeated */
-        const int drop = (int)draw(2);
+    if (!q->output && below(6) == 0 && f->ndim > 0) { /* repeated */
+        const int drop = (int)below(2);
         l->ndim -= drop;
         memmove(l->shape, l->shape + drop, (size_t)l->ndim * sizeof *l->shape);
         if (l->ndim > 0) {
-            l->shape[draw((uint32_t)l->ndim)] = 1;
+            l->shape[below((uint32_t)l->ndim)] = 1;
         }
     }
     draw_strides(l);
-    if (!q->output && draw(24) == 0 && l->ndim > 0) {
-        l->strides[draw((uint32_t)l->ndim)] = 0;
+    if (!q->output && below(24) == 0 && l->ndim > 0) {
+        l->strides[below((uint32_t)l->ndim)] = 0;
     }
     l->offset = draw_offset(dtype);
-    l->read_only = draw(q->output ? 200 : 8) == 0;
+    l->read_only = below(q->output ? 200 : 8) == 0;
 }
 
 static void draw_options(form *f, const subject *s)
@@ -239,21 +237,21 @@ static void draw_options(form *f, const subject *s)
     f->has_axes = f->has_loop_size = f->has_options = false;
     f->axis_count = 0;
     f->keepdims = f->block_size = f->stream = 0;
-    if (s->kind != QUERN_KERNEL_ELEMENTWISE && f->ndim > 0 && draw(2) == 0) {
+    if (s->kind != QUERN_KERNEL_ELEMENTWISE && f->ndim > 0 && below(2) == 0) {
         f->has_axes = true;
         f->axis_count =
-            s->kind == QUERN_KERNEL_SCAN ? 1 : (int)draw((uint32_t)QN_MIN(f->ndim, 2) + 1);
-        const int first = (int)draw((uint32_t)f->ndim);
-        f->axes[0] = first - (draw(3) == 0 ? f->ndim : 0);
+            s->kind == QUERN_KERNEL_SCAN ? 1 : (int)below((uint32_t)QN_MIN(f->ndim, 2) + 1);
+        const int first = (int)below((uint32_t)f->ndim);
+        f->axes[0] = first - (below(3) == 0 ? f->ndim : 0);
         f->axes[1] = (first + 1) % f->ndim;
     }
-    f->keepdims = s->kind == QUERN_KERNEL_REDUCTION && draw(4) == 0;
-    f->block_size = s->kind == QUERN_KERNEL_ELEMENTWISE && draw(6) == 0 ? 64 : 0;
-    f->has_loop_size = f->subject == RAW_ONLY ? draw(12) != 0 : draw(50) == 0;
-    f->loop_size = 1 + draw(3);
-    f->stream = draw(STREAMS + 1);
+    f->keepdims = s->kind == QUERN_KERNEL_REDUCTION && below(4) == 0;
+    f->block_size = s->kind == QUERN_KERNEL_ELEMENTWISE && below(6) == 0 ? 64 : 0;
+    f->has_loop_size = f->subject == RAW_ONLY ? below(12) != 0 : below(50) == 0;
+    f->loop_size = 1 + below(3);
+    f->stream = below(STREAMS + 1);
     f->has_options = f->has_axes || f->keepdims || f->block_size || f->has_loop_size || f->stream ||
-                     draw(2) == 0;
+                     below(2) == 0;
 }
 
 static quern_dtype draw_dtype(const qn_parameter *q, quern_dtype common)
@@ -262,34 +260,34 @@ static quern_dtype draw_dtype(const qn_parameter *q, quern_dtype common)
     return q->dtype != QUERN_DTYPE_NONE ? q->dtype
            : q->type.length > 1         ? (qn_str_is(q->type, "Odd") ? packed_dtype : triple)
            : q->type.data[0] == 'T'     ? common
-                                        : others[draw(4)];
+                                        : others[below(4)];
 }
 
 static form draw_form(const subject *subjects)
 {
     static const quern_dtype commons[] = {QUERN_FLOAT32, QUERN_FLOAT32, QUERN_INT32,     QUERN_INT8,
                                           QUERN_FLOAT16, QUERN_FLOAT64, QUERN_COMPLEX128};
-    form f = {.subject = draw(SUBJECTS)};
+    form f = {.subject = below(SUBJECTS)};
     const subject *s = &subjects[f.subject];
     const quern_dtype common =
-        commons[draw(f.subject == 0 || f.subject == 2 ? QN_COUNT(commons) : 4)];
+        commons[below(f.subject == 0 || f.subject == 2 ? QN_COUNT(commons) : 4)];
     draw_shape(&f);
     draw_options(&f, s);
     for (uint32_t p = 0; p < s->kernel->signature.count; p++) {
         const qn_parameter *q = &s->kernel->signature.parameters[p];
         const bool number = q->name.length == 1 && strchr(s->numbers, q->name.data[0]);
         draw_array(&f, p, q, draw_dtype(q, common));
-        f.numbers[p] = draw(6);
-        f.how[p] = !q->output ? (number && draw(4) != 0 ? NUMBER : ARRAY)
+        f.numbers[p] = below(6);
+        f.how[p] = !q->output ? (number && below(4) != 0 ? NUMBER : ARRAY)
                               : (how[]){ARRAY,
                                         ARRAY,
                                         ARRAY,
                                         PLACE,
                                         EMPTY_PLACE,
                                         EMPTY_PLACE,
-                                        draw(8) == 0 ? DROPPED : ARRAY}[draw(7)];
-        if (q->output && draw(5) == 0) { /* in place */
-            f.arrays[p] = f.arrays[draw(s->kernel->signature.input_count)];
+                                        below(8) == 0 ? DROPPED : ARRAY}[below(7)];
+        if (q->output && below(5) == 0) { /* in place */
+            f.arrays[p] = f.arrays[below(s->kernel->signature.input_count)];
             f.arrays[p].read_only = false;
         }
     }
@@ -299,15 +297,15 @@ static form draw_form(const subject *subjects)
 static void vary_options(form *f, const subject *s)
 {
     f->has_options = true;
-    f->loop_size = 1 + draw(3);
+    f->loop_size = 1 + below(3);
     if (s->kind == QUERN_KERNEL_ELEMENTWISE) {
-        f->block_size = 32 * draw(4);
-    } else if (s->kind == QUERN_KERNEL_REDUCTION && draw(2) == 0) {
+        f->block_size = 32 * below(4);
+    } else if (s->kind == QUERN_KERNEL_REDUCTION && below(2) == 0) {
         f->keepdims ^= 1;
     } else if (f->ndim > 0) {
         f->has_axes = true;
         f->axis_count = 1;
-        f->axes[0] = (int)draw((uint32_t)f->ndim);
+        f->axes[0] = (int)below((uint32_t)f->ndim);
     }
 }
 
@@ -317,9 +315,9 @@ static void vary(form *f, const subject *subjects)
     static const quern_dtype same_size[][2] = {{QUERN_FLOAT32, QUERN_INT32},
                                                {QUERN_FLOAT64, QUERN_INT64}};
     const subject *s = &subjects[f->subject];
-    const uint32_t p = draw(s->kernel->signature.count);
+    const uint32_t p = below(s->kernel->signature.count);
     layout *l = &f->arrays[p];
-    switch (draw(12)) {
+    switch (below(12)) {
     case 5:
         l->read_only ^= true;
         break;
@@ -334,11 +332,11 @@ static void vary(form *f, const subject *subjects)
     case 1:
     case 9:
         for (uint32_t n = 0; n < s->kernel->signature.count; n++) {
-            f->numbers[n] = draw(6);
+            f->numbers[n] = below(6);
         }
         break;
     case 2:
-        f->stream = draw(STREAMS + 1);
+        f->stream = below(STREAMS + 1);
         f->has_options |= f->stream != 0;
         break;
     case 3:
@@ -352,7 +350,7 @@ static void vary(form *f, const subject *subjects)
         }
         break;
     case 4:
-        l->offset = f->arrays[draw(s->kernel->signature.count)].offset;
+        l->offset = f->arrays[below(s->kernel->signature.count)].offset;
         break;
     default:
         l->offset = draw_offset(l->dtype);

@@ -109,7 +109,7 @@ static bool check(quern_kernel *k, const quern_dtype *dtypes, int64_t rows, int6
 }
 
 /* By its dtypes: of the input that is turned, of the other, of the output. */
-static const quern_dtype drawn[][3] = {
+static const quern_dtype triples[][3] = {
     {QUERN_UINT8, QUERN_UINT8, QUERN_UINT8},       {QUERN_UINT16, QUERN_UINT16, QUERN_UINT16},
     {QUERN_FLOAT32, QUERN_FLOAT32, QUERN_FLOAT32}, {QUERN_INT64, QUERN_INT64, QUERN_INT64},
     {QUERN_UINT8, QUERN_UINT16, QUERN_FLOAT32},    {QUERN_INT64, QUERN_UINT8, QUERN_UINT16},
@@ -119,14 +119,14 @@ static const quern_dtype drawn[][3] = {
 Test(box_thin, of_drawn_extents)
 {
     state = 11;
-    for (size_t c = 0; c < QN_COUNT(drawn); c++) {
+    for (size_t c = 0; c < QN_COUNT(triples); c++) {
         quern_kernel *k = kernel_of("R x, S z", "T y", "y = y * 2 + x + z");
         int runs = 0;
-        for (int n = 0; n < ROUNDS; n++) {
+        for (int n = 0; n < drawn(ROUNDS); n++) {
             const int64_t few = draw(2, n % 2 ? 30 : 120), many = draw(12000, 40000) / few;
-            runs += n % 4 < 2 ? check(k, drawn[c], few, many) : check(k, drawn[c], many, few);
+            runs += n % 4 < 2 ? check(k, triples[c], few, many) : check(k, triples[c], many, few);
         }
-        cr_assert_geq(runs, ROUNDS / 4, "case %zu: %d of %d", c, runs, ROUNDS);
+        cr_assert_geq(runs, drawn(ROUNDS) / 4, "case %zu: %d of %d", c, runs, drawn(ROUNDS));
         quern_kernel_release(k);
     }
 }

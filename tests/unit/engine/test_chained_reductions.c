@@ -83,10 +83,10 @@ Test(chained_reductions, of_each_size)
     for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
         state = d + 1;
         int packs = 0;
-        for (int n = 0; n < DRAWN; n++) {
+        for (int n = 0; n < drawn(DRAWN); n++) {
             packs += check(k, dtypes[d]);
         }
-        cr_assert(packs >= DRAWN / 8, "%d of %d", packs, DRAWN);
+        cr_assert(packs >= drawn(DRAWN) / 8, "%d of %d", packs, drawn(DRAWN));
     }
     quern_kernel_release(k);
 }

@@ -179,12 +179,13 @@ static void check_drawn(quern_dtype dtype, const char *type, way w, int least)
                     "__device__ long long out(long long a) { return a; }"};
     OK(quern_reduction(&k, engine, "T x", "int64 y", map, "a + b", "y = out(a)", NULL, &o));
     int found = 0;
-    for (int n = 0; n < DRAWN; n++) {
+    for (int n = 0; n < drawn(DRAWN); n++) {
         const layout l = draw_layout(w);
         found += check(k, dtype, &l, words[w]);
     }
     /* A GPU has more processors, and other plans for these sizes. */
-    cr_assert(found >= least || !whole_is_soft(), "%d of %d", found, DRAWN);
+    cr_assert(found >= (drawn_part() > 1 ? 1 : least) || !whole_is_soft(), "%d of %d", found,
+              drawn(DRAWN));
     quern_kernel_release(k);
 }
 
@@ -341,12 +342,13 @@ Test(drawn_reductions, boxes_of_several_inputs)
                        "(long long)x * (w + _J * 3)", "a + b", "y = a; n = a % 1000", NULL, &o));
     int found = 0;
     state = 13;
-    for (int n = 0; n < DRAWN / 2; n++) {
+    for (int n = 0; n < drawn(DRAWN / 2); n++) {
         const int64_t extent[AXES] = {draw(20, 90), draw(5, 30), draw(3, 20), draw(2, 9)};
         found += check_two(k, extent, (uint32_t)draw(0, 15), draw(0, 9));
     }
     quern_kernel_release(k);
-    cr_assert(found >= DRAWN / 8 || !whole_is_soft(), "%d of %d", found, DRAWN / 2);
+    cr_assert(found >= DRAWN / 8 / drawn_part() || !whole_is_soft(), "%d of %d", found,
+              drawn(DRAWN / 2));
 }
 
 /* Rows with a gap, in which elements have no entry in the table. Only those of rows may be looked

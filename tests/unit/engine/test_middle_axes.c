@@ -102,13 +102,13 @@ static void check_lengths(quern_kernel *k, expected *want, int64_t most)
     int apart = 0;
     for (size_t d = 0; d < QN_COUNT(dtypes); d++) {
         state = d + 1;
-        for (int n = 0; n < DRAWN; n++) {
+        for (int n = 0; n < drawn(DRAWN); n++) {
             const int64_t m = draw(10, 700) | 1;
             apart += check(k, dtypes[d], want, OUTPUTS / m + 1, draw(1, most), m);
         }
     }
-    cr_assert(apart >= DRAWN || !whole_is_soft(), "%d of %d", apart,
-              DRAWN * (int)QN_COUNT(dtypes)); /* a GPU asks for more outputs */
+    cr_assert(apart >= drawn(DRAWN) || !whole_is_soft(), "%d of %d", apart,
+              drawn(DRAWN) * (int)QN_COUNT(dtypes)); /* a GPU asks for more outputs */
     quern_kernel_release(k);
 }
 

@@ -140,7 +140,7 @@ static bool compare(const subject *s, const form *f, int number)
     call_once(&whole, s, f, arrays);
     qn_recalls_free(s->kernel);
     atomic_store(&s->kernel->recalls, kept);
-    if (draw(2) == 0) {
+    if (below(2) == 0) {
         put_newest_everywhere(kept);
     }
     call_once(&recalled, s, f, arrays);
@@ -195,7 +195,7 @@ Test(recall_drawn, launches_what_the_whole_way_launches, .timeout = 240)
     unsigned missed = 0, good = 0;
     const char *seed = getenv("QUERN_SEED");
     state = seed ? strtoull(seed, NULL, 10) : 1;
-    for (int number = 0; number < CALLS; number++) {
+    for (int number = 0; number < drawn(CALLS); number++) {
         if (number % EACH == 0) {
             for (uint32_t k = 0; k < SUBJECTS; k++) {
                 missed += forget(&subjects[k]);
@@ -204,8 +204,8 @@ Test(recall_drawn, launches_what_the_whole_way_launches, .timeout = 240)
                 forms[k] = draw_form(subjects);
             }
         }
-        form *f = &forms[draw(FORMS)];
-        if (draw(4) == 0) {
+        form *f = &forms[below(FORMS)];
+        if (below(4) == 0) {
             vary(f, subjects);
         }
         good += compare(&subjects[f->subject], f, number);
@@ -217,7 +217,7 @@ Test(recall_drawn, launches_what_the_whole_way_launches, .timeout = 240)
     for (int k = 0; k < STREAMS; k++) {
         quern_stream_release(streams[k]);
     }
-    printf("%d calls, %u good, of which %u went the whole way\n", CALLS, good, missed);
+    printf("%d calls, %u good, of which %u went the whole way\n", drawn(CALLS), good, missed);
     cr_assert_lt(missed, good * 3 / 4);
     whole_close();
 }

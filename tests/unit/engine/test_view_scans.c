@@ -140,10 +140,11 @@ Test(view_scans, of_each_size)
     for (size_t d = 0; d < QN_COUNT(dtypes); d++) {
         state = d + 1;
         int located = 0;
-        for (int n = 0; n < DRAWN; n++) {
+        for (int n = 0; n < drawn(DRAWN); n++) {
             located += check(k, dtypes[d]);
         }
-        cr_assert(located >= DRAWN / 6 || !whole_is_soft(), "%d of %d", located, DRAWN);
+        cr_assert(located >= drawn(DRAWN) / 6 || !whole_is_soft(), "%d of %d", located,
+                  drawn(DRAWN));
     }
     quern_kernel_release(k);
 }
