@@ -34,7 +34,8 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
     [[maybe_unused]] _quern_index _quern_element = 0;
 HOLE_registers
     {
-        quern::tour<_quern_line_in> _quern_tour(_quern_across_in ? _quern_beside : _quern_length);
+        quern::tour<_quern_line_in> _quern_tour(_quern_across_in ? _quern_beside : _quern_length,
+                                                threadIdx.x);
 #pragma unroll
         for (int _quern_step = 0; _quern_step < _quern_steps; _quern_step++, _quern_tour.next()) {
             const bool _quern_there = _quern_tour.element < _quern_count;
@@ -59,7 +60,8 @@ HOLE_load
         }
     }
     {
-        quern::tour<_quern_line_in> _quern_tour(_quern_across_in ? _quern_beside : _quern_length);
+        quern::tour<_quern_line_in> _quern_tour(_quern_across_in ? _quern_beside : _quern_length,
+                                                threadIdx.x);
 #pragma unroll
         for (int _quern_step = 0; _quern_step < _quern_steps; _quern_step++, _quern_tour.next()) {
             const bool _quern_there = _quern_tour.element < _quern_count;
@@ -109,8 +111,11 @@ HOLE_initial
             _quern_scan);
     }
 
-    // Out as memory lies. Post may ask for the inputs again; where it does not, no one reads them.
-    quern::tour<_quern_line_out> _quern_tour(_quern_across_out ? _quern_beside : _quern_length);
+    // Out as memory lies, which is worked out anew: kept from the way in, it took so many registers that
+    // reads waited for each other. Post may ask for the inputs again; where it does not, no one reads
+    // them.
+    quern::tour<_quern_line_out> _quern_tour(_quern_across_out ? _quern_beside : _quern_length,
+                                             quern::anew((int)threadIdx.x));
 #pragma unroll
     for (int _quern_step = 0; _quern_step < _quern_steps; _quern_step++, _quern_tour.next()) {
         const int _quern_on = _quern_tour.element;

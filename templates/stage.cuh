@@ -13,12 +13,12 @@ namespace quern
 
 constexpr int stage_threads = 32 * scan_warps;
 
-// The elements of a tile that a thread takes, `stage_threads` apart. Unless LINE_, also where they
-// are, along rows of `width` places each.
+// The elements of a tile that a thread takes, from `first` on, its own number, `stage_threads` apart.
+// Unless LINE_, also where they are, along rows of `width` places each.
 template <bool LINE_> struct tour {
     int element, row, place, width, down, on;
 
-    __device__ __forceinline__ tour(int width_) : element(threadIdx.x), row(0), width(width_)
+    __device__ __forceinline__ tour(int width_, int first) : element(first), row(0), width(width_)
     {
         if constexpr (!LINE_) {
             row = element / width;

@@ -105,7 +105,7 @@ _Static_assert(HOLE_COUNT <= QN_TEMPLATE_HOLES, "room for all holes");
  * of a copy's speed on an H200. */
 #define CROWDED 38
 
-static uint32_t descent_registers(const qn_call *call)
+static uint32_t input_registers(const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     uint32_t inputs = 0;
@@ -113,7 +113,21 @@ static uint32_t descent_registers(const qn_call *call)
         const uint32_t elements = f->access[k] == QN_ACCESS_BROADCAST ? 1 : f->lanes;
         inputs += (elements * call->operands[k].item_size + 3) / 4;
     }
-    return f->steps * inputs + f->lanes * ((qn_scan_value_size(call) + 3) / 4);
+    return f->steps * inputs;
+}
+
+static uint32_t descent_registers(const qn_call *call)
+{
+    return input_registers(call) + call->fold.form.lanes * ((qn_scan_value_size(call) + 3) / 4);
+}
+
+/* Blocks of staged scans whose outputs have a thread each: of all registers, a thread's other ones
+ * and those of its inputs, which are all under way at once. With one block more, ptxas wrote
+ * registers to memory or read few inputs at a time (sm_90). */
+static int staged_blocks(const qn_call *call)
+{
+    const uint32_t inputs = input_registers(call);
+    return inputs <= 16 ? 6 : inputs <= 32 ? 5 : inputs <= 48 ? 4 : 3;
 }
 
 /* How many blocks a processor should hold: the more, the more loads are under way, until registers
@@ -123,7 +137,7 @@ static int blocks_wanted(const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     if (f->staged) {
-        return f->staged == QN_STAGED_ALONE ? 6 : 5;
+        return f->staged == QN_STAGED_ALONE ? staged_blocks(call) : 5;
     }
     if (f->descends) {
         const int blocks = qn_fold_descent_blocks(f->steps);
