@@ -213,6 +213,27 @@ Test(drawn_reductions, spans_of_structures)
     check_drawn(QUERN_UINT16, "wide", SPANS, DRAWN / 8);
 }
 
+/* Odd numbers of outputs side by side: a span has so many packs that blocks share it, since a block
+ * of 256 threads would have one thread for each and no second set. */
+Test(drawn_reductions, spans_that_blocks_share)
+{
+    quern_kernel *k;
+    const quern_reduction_options o = {.size = sizeof o, .reduce_type = "long long"};
+    OK(quern_reduction(&k, engine, "T x", "int64 y", "(long long)x * (_J * 3 + 4)", "a + b",
+                       "y = a", NULL, &o));
+    state = 14;
+    for (int n = 0; n < drawn(DRAWN / 2); n++) {
+        const int64_t outputs = 2 * draw(33, 127) + 1;
+        const layout l = {.extent = {1, draw(150000, 250000) / outputs, 1, outputs},
+                          .offset = draw(0, 9),
+                          .step = draw(1, 2),
+                          .reduced = 2};
+        cr_assert(check(k, n % 2 ? QUERN_UINT8 : QUERN_UINT16, &l, words[SPANS]) ||
+                  !whole_is_soft());
+    }
+    quern_kernel_release(k);
+}
+
 Test(drawn_reductions, apart_of_bytes)
 {
     state = 5;
