@@ -3,8 +3,9 @@
 # What the lists under tests/ are written with. A test that needs what is absent exits 77 and says
 # so; ctest then reports it as skipped.
 
-# Tests keep their compiled kernels in the build tree, never in the user's cache.
-set(QUERN_TEST_ENVIRONMENT "QUERN_CACHE_DIR=${PROJECT_BINARY_DIR}/test-cache")
+# Tests keep their compiled kernels in the build tree, never in the user's cache. ctest runs programs
+# side by side, and blocks of the software device several threads: programs run their own tests in turn.
+set(QUERN_TEST_ENVIRONMENT "QUERN_CACHE_DIR=${PROJECT_BINARY_DIR}/test-cache" CRITERION_JOBS=1)
 if(QUERN_SANITIZE)
   set(suppressions ${PROJECT_SOURCE_DIR}/tests/sanitizers)
   # GCC 13 aligns what it moves off the stack to 32 bytes where AVX-512 needs 64 (seen with 13.3).

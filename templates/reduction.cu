@@ -55,11 +55,11 @@ HOLE_ends
     const _quern_index _quern_run =
         _quern_ordered ? (_quern_count + _quern_workers - 1) >> _quern_shift : 1;
     const _quern_index _quern_step = _quern_ordered ? 1 : _quern_workers;
-    const _quern_index _quern_first = _quern_begin + _quern_worker * _quern_run;
+    const _quern_index _quern_own_first = _quern_begin + _quern_worker * _quern_run;
     const _quern_index _quern_end = _quern_begin + _quern_count;
-    const _quern_index _quern_last = _quern_ordered && _quern_end - _quern_first >= _quern_run
-                                         ? _quern_first + _quern_run
-                                         : _quern_end;
+    const _quern_index _quern_own_last = _quern_ordered && _quern_end - _quern_own_first >= _quern_run
+                                             ? _quern_own_first + _quern_run
+                                             : _quern_end;
     _quern_index _quern_active = !_quern_ordered  ? _quern_count
                                  : _quern_run > 0 ? (_quern_count + _quern_run - 1) / _quern_run
                                                   : 0;
@@ -86,53 +86,34 @@ HOLE_element_registers
 HOLE_load_element
         }
     }
+    // Words of the first and of the last unit may reach beyond memory: those units go element by
+    // element, each by itself. Other kernels need not be read so far.
+    constexpr bool _quern_edged = HOLE_edged;
+    const _quern_index _quern_first =
+        _quern_edged && _quern_own_first == 0 ? _quern_step : _quern_own_first;
+    const _quern_index _quern_last =
+        _quern_edged ? min(_quern_own_last, _quern_units - 1) : _quern_own_last;
+HOLE_paces
+#if HOLE_edged
+#pragma unroll 1
+    for (int _quern_side = 0; _quern_side < 2; _quern_side++) {
+        const _quern_index _quern_start = _quern_side == 0 ? 0 : _quern_units - 1;
+        if (_quern_start >= _quern_own_first && _quern_start < _quern_own_last &&
+            ((_quern_start - _quern_own_first) & (_quern_step - 1)) == 0 &&
+            _quern_start >= _quern_side) {
+            constexpr int _quern_batch = 1;
+            constexpr bool _quern_at_edge = true;
+#include "reduction_units.inc"
+        }
+    }
+#endif
     // All reads of a batch come before the first value is combined, so that they are under way at
     // once.
-HOLE_paces
 #pragma unroll _quern_flight
     for (_quern_index _quern_start = _quern_first; _quern_start < _quern_last;
          _quern_start += _quern_step * _quern_batch) {
-HOLE_registers
-#pragma unroll
-        for (int _quern_turn = 0; _quern_turn < _quern_batch; _quern_turn++) {
-            const _quern_index _quern_unit = _quern_start + _quern_turn * _quern_step;
-            if (_quern_batch == 1 || _quern_unit < _quern_last) {
-HOLE_load
-            }
-        }
-#pragma unroll
-        for (int _quern_turn = 0; _quern_turn < _quern_batch; _quern_turn++) {
-            const _quern_index _quern_unit = _quern_start + _quern_turn * _quern_step;
-            // Not a condition around it: the compiler would mix the reads with the combining.
-            if (_quern_batch > 1 && _quern_unit >= _quern_last) {
-                break;
-            }
-HOLE_recall
-            if constexpr (_quern_halves) {
-                const auto _quern_value = [&](const int _quern_lane)
-                                              __attribute__((always_inline)) -> _type_reduce {
-                    [[maybe_unused]] const ptrdiff_t _quern_position = HOLE_position;
-HOLE_lane
-                    return _quern_map(HOLE_arguments);
-                };
-                _quern_take(_quern_values[0], _quern_has || _quern_turn > 0,
-                            quern::by_halves<0, _quern_lanes>(_quern_value, _quern_reduce));
-            } else {
-#pragma unroll
-                for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
-                    if (_quern_cut && _quern_lane < _quern_own) {
-                        continue;
-                    }
-                    [[maybe_unused]] const ptrdiff_t _quern_position = HOLE_position;
-HOLE_lane
-                    _quern_take(_quern_values[_quern_columns ? _quern_lane : 0],
-                                _quern_has || _quern_turn > 0 ||
-                                    (!_quern_columns && _quern_lane > _quern_own),
-                                _quern_map(HOLE_arguments));
-                }
-            }
-        }
-        _quern_has = true;
+        [[maybe_unused]] constexpr bool _quern_at_edge = false;
+#include "reduction_units.inc"
     }
     if constexpr (_quern_ragged) {
         // A block that has all threads for a row has one for each of these elements.

@@ -7,7 +7,8 @@
  */
 #include "array/fold.h"
 
-#define WORD 4
+#define WORD         4
+#define SHIFTED_MORE 2 /* registers of quern::shifted: a word, and how far it shifts */
 
 /* True when the elements of operand `k` lie side by side from the last to the first. */
 static bool is_back(const qn_fold_making *m, size_t k)
@@ -130,6 +131,7 @@ uint32_t qn_fold_unit_registers(const qn_fold_making *m)
     for (size_t k = 0; k < m->inputs; k++) {
         const uint32_t item = m->operands[k].item_size, lanes = f->lanes;
         registers += f->access[k] == QN_ACCESS_VECTOR      ? (uint32_t)qn_over(lanes * item, WORD)
+                     : f->access[k] == QN_ACCESS_WORDS     ? lanes * item / WORD + SHIFTED_MORE
                      : f->access[k] == QN_ACCESS_BROADCAST ? (uint32_t)qn_over(item, WORD)
                                                            : lanes * (uint32_t)qn_over(item, WORD);
     }

@@ -3,13 +3,17 @@
 // Sums of the rows, or columns, of a matrix of floats: templates/reduction.cu by hand. The form is
 // given by -DCOLUMNS=1 (sums of columns), -DSPLIT=1 (several blocks an output), -DORDERED=1 (from left
 // to right), -DBATCH=8 (units that are read at once; 1), -DLINED=1 (rows of lines that lie apart, each
-// with packs of its own), -DHALVES=1 (the lanes of a unit by halves).
+// with packs of its own), -DHALVES=1 (the lanes of a unit by halves), -DEDGED=1 (columns: the first and the
+// last unit by elements).
 //
 //   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DSPLIT=1 tests/template/drive_reduction.cu
 #include "sum.cuh"
 
 #ifndef BATCH
 #define BATCH 1
+#endif
+#ifndef EDGED
+#define EDGED 0
 #endif
 #ifndef HALVES
 #define HALVES 0
@@ -29,6 +33,7 @@
 #define HOLE_ends                                                                                  \
     const int _quern_units = _quern_walk.units;                                                    \
     [[maybe_unused]] const int _quern_head = _quern_walk.head, _quern_rest = _quern_walk.rest;
+#define HOLE_edged EDGED
 #define HOLE_paces
 #define HOLE_bounds    256
 #define HOLE_recall    const auto &_quern_register0 = _quern_registers0[_quern_turn];
@@ -40,8 +45,16 @@
 #define HOLE_take_element
 #define HOLE_take_line_end
 #define HOLE_load                                                                                  \
-    _quern_registers0[_quern_turn].load((const char *)(_quern_array0 + _quern_element) +           \
-                                        (long long)_quern_unit * _quern_walk.stride[0][1]);
+    const float *const first =                                                                     \
+        (const float *)((const char *)(_quern_array0 + _quern_element) +                           \
+                        (long long)_quern_unit * _quern_walk.stride[0][1]);                        \
+    if (_quern_at_edge) {                                                                          \
+        for (int lane = 0; lane < _quern_lanes; lane++) {                                          \
+            _quern_registers0[_quern_turn].v[lane] = first[lane];                                  \
+        }                                                                                          \
+    } else {                                                                                       \
+        _quern_registers0[_quern_turn].load(first);                                                \
+    }
 #define HOLE_results _quern_array1[_quern_element + _quern_lane],
 #else
 #define HOLE_kept                                                                                  \

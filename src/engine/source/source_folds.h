@@ -72,6 +72,7 @@ void qn_source_arguments(qn_text *out, const qn_call *call, bool pack);
     X(ENDS, ends)                                                                                  \
     X(SPOTS, spots)                                                                                \
     X(KEEP, keep)                                                                                  \
+    X(EDGED, edged)                                                                                \
     X(PACES, paces)                                                                                \
     X(REGISTERS, registers)                                                                        \
     X(LOAD, load)                                                                                  \
@@ -125,6 +126,9 @@ void qn_source_joined_holes(qn_text *t, const qn_call *call);
 void qn_source_shared_form(qn_text *out, const qn_call *call);
 /** Columns of one reduced dimension: bytes from a unit to the worker's next. */
 void qn_source_unit_paces(qn_text *out, const qn_call *call);
+/** True where units of columns are words of which the first and the last may reach beyond memory:
+ * those are read by elements, before the others. */
+bool qn_source_has_edges(const qn_call *call);
 /** What a unit of a batch adds to the address of each input. */
 void qn_source_unit_offsets(qn_text *out, const qn_call *call);
 /** Lined: how many elements of the line at `_quern_reducedK` come before its first unit; the end of

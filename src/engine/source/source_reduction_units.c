@@ -32,6 +32,16 @@ static bool waits_as_words(const qn_call *call, uint32_t k)
             (call->operands[k].item_size < 4 || call->fold.form.phases));
 }
 
+bool qn_source_has_edges(const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    bool words = false;
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        words |= f->access[k] == QN_ACCESS_WORDS;
+    }
+    return words && f->columns;
+}
+
 /* A unit on its way, as words. One that lies anywhere shares its first and last with what lies
  * beside: at the ends of the output that may be no memory. Two units of a row may be so near to its
  * end, or its beginning, as they may share elements. */
@@ -39,10 +49,13 @@ static void load_words(qn_text *out, const qn_call *call, uint32_t k)
 {
     const int near = call->fold.form.columns ? 1 : 2;
     if (call->fold.form.access[k] == QN_ACCESS_WORDS) {
-        qn_text_printf(out,
-                       "                if (_quern_unit < %d || _quern_unit >= _quern_units - %d) "
-                       "_quern_registers%u[_quern_turn].load_each(&",
-                       near, near, k);
+        qn_text_puts(out, "                if (");
+        if (qn_source_has_edges(call)) {
+            qn_text_puts(out, "_quern_at_edge");
+        } else {
+            qn_text_printf(out, "_quern_unit < %d || _quern_unit >= _quern_units - %d", near, near);
+        }
+        qn_text_printf(out, ") _quern_registers%u[_quern_turn].load_each(&", k);
         qn_source_fold_element(out, call, k, "_quern_element");
         qn_text_puts(out, ");\n                else\n    ");
     }
@@ -71,14 +84,25 @@ void qn_source_unit_paces(qn_text *out, const qn_call *call)
     }
 }
 
-/* Where a batch begins. */
+/* Where a batch begins. A unit at an end of memory is not on the way of the others. */
 static void starts(qn_text *out, const qn_call *call)
 {
+    const int d = call->fold.form.kept;
     for (uint32_t k = 0; k < call->input_operands && has_pace(call); k++) {
-        qn_text_printf(out,
-                       "        const long long _quern_started%u = _quern_next%u;\n"
-                       "        _quern_next%u += _quern_batch * _quern_pace%u;\n",
-                       k, k, k, k);
+        if (qn_source_has_edges(call)) {
+            qn_text_printf(out,
+                           "        const long long _quern_started%u = _quern_at_edge\n"
+                           "            ? (long long)_quern_start * _quern_walk.stride[%u][%d]\n"
+                           "            : _quern_next%u;\n"
+                           "        _quern_next%u += _quern_at_edge ? 0 : _quern_batch * "
+                           "_quern_pace%u;\n",
+                           k, k, d, k, k, k);
+        } else {
+            qn_text_printf(out,
+                           "        const long long _quern_started%u = _quern_next%u;\n"
+                           "        _quern_next%u += _quern_batch * _quern_pace%u;\n",
+                           k, k, k, k);
+        }
     }
 }
 

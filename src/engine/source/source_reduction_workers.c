@@ -211,6 +211,7 @@ void qn_source_workers_holes(qn_text *t, const qn_call *call)
     load_element_hole(&t[LOAD_ELEMENT], call);
     take_element_hole(&t[TAKE_ELEMENT], call);
     take_line_end_hole(&t[TAKE_LINE_END], call);
+    qn_text_puts(&t[EDGED], qn_source_has_edges(call) ? "1" : "0");
     qn_source_unit_paces(&t[PACES], call);
     qn_source_unit_registers(&t[REGISTERS], call);
     qn_source_unit_load(&t[LOAD], call);

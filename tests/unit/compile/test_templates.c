@@ -38,6 +38,7 @@ static const struct {
     {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=1", "-DORDERED=0", "-DLINED=1"}},
     {"drive_reduction.cu", {"-DCOLUMNS=1", "-DSPLIT=0", "-DORDERED=0"}},
     {"drive_reduction.cu", {"-DCOLUMNS=1", "-DSPLIT=1", "-DORDERED=1"}},
+    {"drive_reduction.cu", {"-DCOLUMNS=1", "-DSPLIT=1", "-DORDERED=0", "-DEDGED=1"}},
     {"drive_reduction_apart.cu", {"-DBATCH=2"}},
     {"drive_reduction_apart.cu", {"-DBATCH=3"}},
     {"drive_reduction_joined.cu", {"-DSPLIT=0", "-DOUTPUTS=1"}},

@@ -153,3 +153,27 @@ Test(cut_units, of_two_bytes_and_four)
     state = 5;
     check_drawn(QUERN_UINT16, QUERN_FLOAT32, DRAWN / 6);
 }
+
+/* Columns of so many lines that several threads go down each, with several units under way; the
+ * first and the last line, beyond which there may be no memory, go by themselves. */
+Test(cut_units, of_many_lines)
+{
+    quern_kernel *k;
+    OK(quern_reduction(&k, engine, "T x, U z", "int64 y",
+                       "x == z ? (long long)x * (_J * 3 + 4) : -1", "a + b", "y = a", "0", NULL));
+    static const quern_dtype dtypes[][2] = {
+        {QUERN_UINT8, QUERN_UINT8}, {QUERN_UINT16, QUERN_UINT16}, {QUERN_UINT8, QUERN_UINT16}};
+    int words = 0;
+    state = 6;
+    for (int n = 0; n < drawn(DRAWN); n++) {
+        view v = {.extent = {draw(1, 2) == 1 ? draw(2, 12) : draw(100, 900), draw(1, 3),
+                             2 * draw(5, 60) + 1},
+                  .offset = draw(0, 5),
+                  .back = draw(0, 2) == 0,
+                  .repeated = 2};
+        v.pitch = v.extent[2] + draw(0, 1) * draw(0, 3);
+        words += check(k, dtypes[n % 3], &v, draw(0, 3) == 0 ? 3 : 1);
+    }
+    cr_assert_geq(words, DRAWN / 4 / drawn_part(), "%d of %d", words, drawn(DRAWN));
+    quern_kernel_release(k);
+}
