@@ -304,6 +304,7 @@ Test(compiler, both_libraries_in_a_folder_that_the_loader_does_not_know)
         qn_compiler_find(&real, NULL);
         _exit(write(ends[1], &real, sizeof real) == (ssize_t)sizeof real ? 0 : 1);
     }
+    close(ends[1]);
     cr_assert_eq(read(ends[0], &real, sizeof real), (ssize_t)sizeof real);
     if (!real.path[0]) {
         /* The test is about how a real NVRTC finds its second library, so nothing can stand in for
