@@ -24,8 +24,8 @@
 #define COSTLY_LANES   8      /* of values that are costly to keep or to come by */
 #define LEAST_UNITS    4      /* of a thread */
 #define IDLE           8      /* one thread in so many, or more, is idle by columns */
-#define MOST_MORE      4      /* blocks that share a span, fewer than so many more than must */
-#define LEAST_PACKS    32     /* of a block then: they lie on in memory */
+#define MORE_GROUPS    3      /* blocks that may share a span, besides those that must */
+#define LEAST_PACKS    32     /* of each of them: they lie on in memory */
 #define FEW_PACKS      8      /* of wide elements, for which columns do as well */
 #define LEAST_ELEMENTS 16384  /* of a block */
 #define LEFT_OVER      32     /* one in so many elements may be left over by spans, at most */
@@ -178,7 +178,7 @@ static int64_t value_bytes(const qn_fold_making *m)
     return m->rules->value_size != 0 ? m->rules->value_size : LARGEST_VALUE;
 }
 
-/* Threads of a block that have a pack, of all blocks that share a span of so many in `groups`. */
+/* Threads of a block that have something to do, if so many blocks share a span of `packs`. */
 static double busy_threads(int64_t packs, int64_t groups)
 {
     const int64_t each = qn_over(packs, groups);
@@ -186,8 +186,8 @@ static double busy_threads(int64_t packs, int64_t groups)
 }
 
 /* Packs of a span that a block has, and the span's elements; 0 where the values of one block would
- * not have room, or not all outputs would be in each. Blocks share a span if otherwise too many of
- * their threads have nothing to do: of 133 packs a block of 256 has no second set. */
+ * not have room, or not all outputs would be in each. More blocks than must share a span where each
+ * then has an eighth more threads at work: a block of 256 has no second thread for each of 133. */
 static int64_t choose_packs(const qn_fold_making *m, const span *s, uint32_t lanes, int64_t *whole)
 {
     const int64_t period = s->across * s->run;
@@ -196,7 +196,7 @@ static int64_t choose_packs(const qn_fold_making *m, const span *s, uint32_t lan
     const int64_t most = QN_MIN(QN_FOLD_BLOCK, qn_over(ROOM_BYTES, value_bytes(m)) / lanes);
     const int64_t least = qn_over(packs, most);
     int64_t best = 0;
-    for (int64_t groups = least; groups < least + MOST_MORE; groups++) {
+    for (int64_t groups = least; groups <= least + MORE_GROUPS; groups++) {
         const int64_t each = qn_over(packs, groups), rest = packs - (groups - 1) * each;
         const bool fits = groups == 1 || rest * lanes >= period + s->run;
         const bool long_enough = groups == least || each >= LEAST_PACKS;

@@ -14,11 +14,9 @@
 #define SOME_WORKERS 32 /* and a warp */
 #define NARROW_BYTES 64 /* of outputs side by side: a warp has room for several positions */
 #define CUT_TURNS    2  /* of rows: the code of each can read elements one by one */
-#define CUT_REGISTERS                                                                              \
-    40                   /* of columns: what is under way, if values are plain numbers; else half  \
-                          */
-#define PACK_TURNS   4   /* packs by spans and phases; of bytes, which take long to unpack, more */
-#define FEW_TURNS    2   /* where values are structures */
+#define CUT_ROOM     40 /* registers for such units of columns; half, where values are structures */
+#define PACK_TURNS   4  /* packs by spans and phases; of bytes, which take long to unpack, more */
+#define FEW_BYTES    32 /* of such packs, where values are structures */
 #define LIGHT_VALUES 128 /* bytes of a thread's values of columns that leave it registers */
 #define LIGHT_BYTES  128 /* of columns with such values that a thread should have under way */
 
@@ -132,16 +130,15 @@ bool qn_fold_is_light(const qn_fold_form *f, uint32_t value_size)
     return f->columns && value_size > 0 && value_size * f->lanes <= LIGHT_VALUES;
 }
 
-/* Units that lie anywhere, which a thread reads at once at most: of columns those at the ends of
- * memory go by themselves, and what the others take is registers. Two of columns are 16 bytes of
- * int8: sums of 45 of them went at 0.53 of a copy's speed on an H200, a thread at 20 KB of a
- * processor. */
+/* How many units that lie anywhere a thread reads at once at most. Of columns the first and the
+ * last line go by themselves, and only registers limit the others: with two, a thread has 16 bytes
+ * of int8 under way, and sums of 45 of them went at 0.53 of a copy's speed on an H200. */
 static uint32_t most_cut_turns(const qn_fold_making *m)
 {
     if (!m->fold->form.columns) {
         return CUT_TURNS;
     }
-    const uint32_t room = m->rules->compound ? CUT_REGISTERS / 2 : CUT_REGISTERS;
+    const uint32_t room = m->rules->compound ? CUT_ROOM / 2 : CUT_ROOM;
     uint32_t turns = 8;
     while (turns > CUT_TURNS && turns * qn_fold_unit_registers(m) > room) {
         turns /= 2;
@@ -181,8 +178,8 @@ uint8_t qn_fold_pack_turns(const qn_fold_making *m)
     const qn_fold_form *f = &m->fold->form;
     const uint32_t bytes = qn_fold_unit_bytes(f, m->operands, m->inputs);
     const bool narrow = bytes == f->lanes && !m->rules->compound; /* one input, of bytes */
-    const uint32_t most = m->rules->compound ? FEW_TURNS : narrow ? 2 * PACK_TURNS : PACK_TURNS;
-    return (uint8_t)qn_power_of_two(qn_over((narrow ? 2 : 1) * QN_FOLD_COLUMN_BYTES, bytes), most);
+    const uint32_t all = m->rules->compound ? FEW_BYTES : (narrow ? 2 : 1) * QN_FOLD_COLUMN_BYTES;
+    return (uint8_t)qn_power_of_two(qn_over(all, bytes), narrow ? 2 * PACK_TURNS : PACK_TURNS);
 }
 
 void qn_fold_choose_threads(const qn_fold_making *m)
