@@ -252,7 +252,7 @@ streams() {
     row "FIFO"
     mkfifo f.npy
     give "$user" f.npy
-    timeout 10 cat f.npy >got &
+    timeout 60 cat f.npy >got &
     saves 0 '' y=f.npy
     wait $!
     holds new got
