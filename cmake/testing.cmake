@@ -4,7 +4,7 @@
 # so; ctest then reports it as skipped.
 
 # Tests keep their compiled kernels in the build tree, never in the user's cache. ctest runs programs
-# side by side, and blocks of the software device several threads: programs run their own tests in turn.
+# side by side, and the software device runs blocks on several threads, so a program runs its own tests in turn.
 set(QUERN_TEST_ENVIRONMENT "QUERN_CACHE_DIR=${PROJECT_BINARY_DIR}/test-cache" CRITERION_JOBS=1)
 if(QUERN_SANITIZE)
   set(suppressions ${PROJECT_SOURCE_DIR}/tests/sanitizers)

@@ -87,7 +87,7 @@ HOLE_load_element
         }
     }
     // Words of the first and of the last unit may reach beyond memory: those units go element by
-    // element, each by itself. Other kernels need not be read so far.
+    // element, each by itself. Where there are none the text is left out, since NVRTC would take longer.
     constexpr bool _quern_edged = HOLE_edged;
     const _quern_index _quern_first =
         _quern_edged && _quern_own_first == 0 ? _quern_step : _quern_own_first;
@@ -98,9 +98,9 @@ HOLE_paces
 #pragma unroll 1
     for (int _quern_side = 0; _quern_side < 2; _quern_side++) {
         const _quern_index _quern_start = _quern_side == 0 ? 0 : _quern_units - 1;
-        if (_quern_start >= _quern_own_first && _quern_start < _quern_own_last &&
-            ((_quern_start - _quern_own_first) & (_quern_step - 1)) == 0 &&
-            _quern_start >= _quern_side) {
+        const bool _quern_again = _quern_side == 1 && _quern_start == 0; // the only unit is both
+        if (!_quern_again && _quern_start >= _quern_own_first && _quern_start < _quern_own_last &&
+            ((_quern_start - _quern_own_first) & (_quern_step - 1)) == 0) {
             constexpr int _quern_batch = 1;
             constexpr bool _quern_at_edge = true;
 #include "reduction_units.inc"

@@ -13,8 +13,8 @@ namespace quern
 
 constexpr int stage_threads = 32 * scan_warps;
 
-// The elements of a tile that a thread takes, from `first` on, its own number, `stage_threads` apart.
-// Unless LINE_, also where they are, along rows of `width` places each.
+// The elements of a tile that a thread takes, `stage_threads` apart: from `first` on, the thread's
+// number. Unless LINE_, also where they are, along rows of `width` places each.
 template <bool LINE_> struct tour {
     int element, row, place, width, down, on;
 

@@ -178,7 +178,7 @@ static int64_t value_bytes(const qn_fold_making *m)
     return m->rules->value_size != 0 ? m->rules->value_size : LARGEST_VALUE;
 }
 
-/* Threads of a block that have something to do, if so many blocks share a span of `packs`. */
+/* Threads of a block that have something to do, on average, if `groups` blocks share a span. */
 static double busy_threads(int64_t packs, int64_t groups)
 {
     const int64_t each = qn_over(packs, groups);
