@@ -197,6 +197,26 @@ typedef struct qn_loop_texts {
 void qn_text_study_loops(qn_loop_facts *out, const qn_loop_texts *texts,
                          const qn_signature *signature, const char *position);
 
+/* ---- choice.c: reductions that only choose ------------------------------------------------------
+ */
+
+/** A reduction whose values are structures with a position, and whose reduce gives one of its two
+ * values, as argmax does. All text is in an arena. */
+typedef struct qn_choice {
+    const char *field;          /**< of the structure: the position and no more; NULL: no choice */
+    const char *first, *second; /**< names of two values, the first with the lower position */
+    const char *takes_second;   /**< an expression over them that does not look at positions */
+    bool narrow;                /**< the field has 32 bits */
+} qn_choice;
+
+typedef struct qn_choice_texts {
+    const char *map, *reduce, *preamble, *type;
+} qn_choice_texts;
+
+/** True if it is one; `position` is the name of the element's own in map. */
+bool qn_text_study_choice(qn_choice *out, qn_arena *arena, const qn_choice_texts *texts,
+                          const char *position);
+
 /* ---- bind.c: letters to dtypes -------------------------------------------------------------- */
 
 /** What is known of one argument before types are bound. */
