@@ -62,6 +62,32 @@ __device__ __forceinline__ auto by_halves(const V_ &value, const F_ &reduce)
     }
 }
 
+// A value without its position, and a number that tells which of the elements it is.
+template <typename T_, typename I_> struct nth {
+    T_ value;
+    I_ number;
+};
+
+// One of two, word by word: a conditional expression of structures would be a branch.
+template <typename T_, typename I_>
+__device__ __forceinline__ nth<T_, I_> chosen(bool second, const nth<T_, I_> &a,
+                                              const nth<T_, I_> &b)
+{
+    constexpr int words = sizeof(T_) / 4;
+    static_assert(sizeof(T_) % 4 == 0, "a structure with a position is of whole words");
+    unsigned one[words], other[words];
+    memcpy(one, &a.value, sizeof one);
+    memcpy(other, &b.value, sizeof other);
+#pragma unroll
+    for (int k = 0; k < words; k++) {
+        one[k] = second ? other[k] : one[k];
+    }
+    nth<T_, I_> is;
+    memcpy(&is.value, one, sizeof one);
+    is.number = second ? b.number : a.number;
+    return is;
+}
+
 // Combine the slots of the workers `at` = 0 ... count - 1 of each output into worker 0's. `workers`: a
 // power of two, the same for the block. Rows: the workers of an output are neighbours in the block.
 // `shared`: a slot for each warp, free again behind the block's next barrier. Within warps by shuffles,
@@ -218,6 +244,21 @@ template <typename T_> __device__ __forceinline__ void renew(T_ &v)
         asm volatile("" : "+h"(half));
         memcpy((char *)&v + words * 4, &half, 2);
     }
+}
+
+// A value that is made once: what needs it several times has it from a register.
+template <typename T_> __device__ __forceinline__ T_ settled(T_ v)
+{
+    constexpr int words = sizeof(T_) / 4;
+    static_assert(sizeof(T_) % 4 == 0, "values are of whole words");
+    unsigned word[words];
+    memcpy(word, &v, sizeof v);
+#pragma unroll
+    for (int k = 0; k < words; k++) {
+        asm("" : "+r"(word[k]));
+    }
+    memcpy(&v, word, sizeof v);
+    return v;
 }
 
 } // namespace quern

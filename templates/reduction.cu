@@ -94,6 +94,9 @@ HOLE_load_element
     const _quern_index _quern_last =
         _quern_edged ? min(_quern_own_last, _quern_units - 1) : _quern_own_last;
 HOLE_paces
+#if HOLE_chooses
+    _quern_nth _quern_near[_quern_outputs]; // columns: what the loop's units come to
+#endif
 #if HOLE_edged
 #pragma unroll 1
     for (int _quern_side = 0; _quern_side < 2; _quern_side++) {
@@ -107,6 +110,11 @@ HOLE_paces
         }
     }
 #endif
+#if HOLE_chooses
+    // Those at the ends of memory are not in the order of the others.
+    const bool _quern_had = _quern_columns && _quern_has;
+    _quern_has = _quern_has && !_quern_columns;
+#endif
     // All reads of a batch come before the first value is combined, so that they are under way at
     // once.
 #pragma unroll _quern_flight
@@ -115,6 +123,17 @@ HOLE_paces
         [[maybe_unused]] constexpr bool _quern_at_edge = false;
 #include "reduction_units.inc"
     }
+#if HOLE_chooses
+    if constexpr (_quern_columns) {
+#pragma unroll
+        for (int _quern_lane = 0; _quern_lane < _quern_outputs && _quern_has; _quern_lane++) {
+            _quern_take(_quern_values[_quern_lane], _quern_had,
+                        _quern_placed(_quern_near[_quern_lane].value,
+                                      _quern_near[_quern_lane].number));
+        }
+        _quern_has |= _quern_had;
+    }
+#endif
     if constexpr (_quern_ragged) {
         // A block that has all threads for a row has one for each of these elements.
 #pragma unroll 1

@@ -83,7 +83,8 @@ HOLE_ends
 #pragma unroll 1
         for (_quern_index _quern_line = _quern_part; _quern_line < _quern_lines;
              _quern_line += _quern_parts) {
-            const _quern_index _quern_unit = _quern_line * _quern_spans + _quern_spans - 1;
+            [[maybe_unused]] const _quern_index _quern_unit =
+                _quern_line * _quern_spans + _quern_spans - 1;
 #pragma unroll 4
             for (int _quern_row = 0; _quern_row < _quern_walk.rest; _quern_row++) {
 HOLE_take_element

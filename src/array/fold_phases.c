@@ -98,14 +98,18 @@ static int64_t bytes_at_once(const qn_fold_making *m)
     return least;
 }
 
-/* True where packs are aligned as it is, and small because more lanes would cost too much. */
+/* True where packs are aligned as it is, and small because more lanes would cost too much. Choices
+ * are as quick by words that lie anywhere: argmax of 333 columns of int8 on an H200 goes at 0.44 of
+ * a copy's speed so, by phases at 0.21; of float16 at 0.64 and 0.45. */
 static bool is_fine(const qn_fold_making *m)
 {
-    bool vector = qn_fold_is_costly(m->rules);
+    bool fine = qn_fold_is_costly(m->rules);
     for (size_t k = 0; k < m->inputs; k++) {
-        vector &= !is_dense(m, k) || m->fold->form.access[k] == QN_ACCESS_VECTOR;
+        const uint8_t access = m->fold->form.access[k];
+        fine &= !is_dense(m, k) || access == QN_ACCESS_VECTOR ||
+                (access == QN_ACCESS_WORDS && m->rules->chooses);
     }
-    return vector;
+    return fine;
 }
 
 static bool may_take(const qn_fold_making *m)

@@ -138,7 +138,8 @@ static uint32_t most_cut_turns(const qn_fold_making *m)
     if (!m->fold->form.columns) {
         return CUT_TURNS;
     }
-    const uint32_t room = m->rules->compound ? CUT_ROOM / 2 : CUT_ROOM;
+    const bool roomy = !m->rules->compound || m->rules->chooses;
+    const uint32_t room = roomy ? CUT_ROOM : CUT_ROOM / 2;
     uint32_t turns = 8;
     while (turns > CUT_TURNS && turns * qn_fold_unit_registers(m) > room) {
         turns /= 2;
@@ -164,9 +165,10 @@ static uint8_t choose_turns(const qn_fold_making *m, uint32_t asked)
         most = f->form.lanes > 4 ? 2 : 1;
     }
     const uint32_t turns = qn_power_of_two(each, asked != 0 ? asked : most);
-    /* Single elements that lie a step apart pay for no question whether each is there. */
-    const bool pays = each <= SHORT_UNITS || f->form.cut ||
-                      (f->form.columns && (f->form.lanes > 1 || f->form.reduced > 1));
+    /* Single elements that lie a step apart pay for no question whether each is there, unless the
+     * compiler would read each behind the choice of the one before. */
+    const bool asks = f->form.lanes > 1 || f->form.reduced > 1 || m->rules->chooses;
+    const bool pays = each <= SHORT_UNITS || f->form.cut || (f->form.columns && asks);
     return (uint8_t)(turns > 1 && pays ? turns : 0);
 }
 

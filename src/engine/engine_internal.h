@@ -189,11 +189,11 @@ struct quern_kernel {
     unsigned names;           /**< qn_cupy_names */
     bool loops, loops_apart;  /**< the texts have loops; and raw arrays, each element its own way */
     qn_loop_facts loop_facts; /**< of the operation; not even: there are loops elsewhere, too */
-    bool uses_atomics;        /**< the texts call atomic functions */
     const char *unassigned;   /**< the first output that nothing assigns; NULL: none */
     bool assigns_some;        /**< another output may be assigned, or is raw */
-    bool divides;             /**< values may be combined by divisions */
-    uint32_t heavy;           /**< calls of functions that cost much code */
+    bool uses_atomics, divides; /**< atomic functions are called; reduce may divide */
+    qn_choice choice;           /**< a reduction that only chooses; no field: it may do more */
+    uint32_t heavy;             /**< calls of functions that cost much code */
     bool uses_by_address[QUERN_MAX_PARAMETERS]; /**< outputs whose address the operation takes */
     bool uses_reference[QUERN_MAX_PARAMETERS];  /**< raw ones whose elements are referred to */
     bool uses_array[QUERN_MAX_PARAMETERS];      /**< others whose array is named: `_raw_x` */

@@ -28,7 +28,8 @@
     constexpr int _quern_counters = 32768, _quern_batch = BATCH, _quern_known = 0;                 \
     constexpr bool _quern_columns = COLUMNS, _quern_split = SPLIT, _quern_single = false;          \
     constexpr bool _quern_ordered = ORDERED, _quern_ragged = !COLUMNS && !ORDERED && !LINED;       \
-    constexpr bool _quern_cut = false, _quern_lined = LINED, _quern_halves = HALVES;
+    constexpr bool _quern_cut = false, _quern_lined = LINED, _quern_halves = HALVES;   \
+    CHOICE
 #define HOLE_registers quern::pack<float, 4> _quern_registers0[_quern_batch];
 #define HOLE_ends                                                                                  \
     const int _quern_units = _quern_walk.units;                                                    \

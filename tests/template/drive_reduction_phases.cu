@@ -13,7 +13,8 @@
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
     constexpr int _quern_lanes = 16, _quern_batch = 4, _quern_counters = 32768;                    \
-    constexpr bool _quern_split = SPLIT, _quern_ragged = RAGGED, _quern_careful = RAGGED;
+    constexpr bool _quern_split = SPLIT, _quern_ragged = RAGGED, _quern_careful = RAGGED; \
+    CHOICE
 #define HOLE_kept
 #define HOLE_ends                                                                                  \
     const int _quern_off = (int)(((unsigned long long)_quern_array0 + _quern_front) % 16);         \
@@ -35,7 +36,8 @@
     quern::pack<unsigned char, 16> _quern_register0;                                               \
     _quern_registers0[_quern_turn].give(_quern_register0);
 #define HOLE_position
-#define HOLE_arguments _quern_register0.v[_quern_lane], 0
+#define HOLE_arguments _quern_register0.v[_quern_lane],
+#define HOLE_spot      0
 #define HOLE_take_element                                                                          \
     _quern_take(                                                                                   \
         _quern_own, true,                                                                          \

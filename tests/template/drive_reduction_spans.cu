@@ -13,7 +13,8 @@
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
     constexpr int _quern_lanes = 4, _quern_batch = 4, _quern_room = 16, _quern_counters = 32768;   \
-    constexpr bool _quern_split = SPLIT, _quern_ragged = RAGGED;
+    constexpr bool _quern_split = SPLIT, _quern_ragged = RAGGED; \
+    CHOICE
 #define HOLE_kept
 #define HOLE_ends                                                                                  \
     const int _quern_packs = 3, _quern_span = 12, _quern_spans = _quern_walk.units;                \
@@ -26,7 +27,8 @@
                                         _quern_element);
 #define HOLE_recall const auto &_quern_register0 = _quern_registers0[_quern_turn];
 #define HOLE_position
-#define HOLE_arguments _quern_register0.v[_quern_lane], 0
+#define HOLE_arguments _quern_register0.v[_quern_lane],
+#define HOLE_spot      0
 #define HOLE_take_element                                                                          \
     _quern_take(_quern_own, _quern_has, _quern_map(_quern_array0[_quern_element], 0));
 #define HOLE_finish

@@ -2,7 +2,8 @@
 //
 // What the drivers of reductions and scans have in common: they add up the elements of an array, by
 // map, combination and post of their own hand. A driver may define ELEMENT and SUM, the types of what
-// is added and of the sums, and DIMENSIONS, those of the walk.
+// is added and of the sums, and DIMENSIONS, those of the walk. -DCHOOSES=1: reductions give the greatest
+// element instead, by CHOICE.
 #include "layout.h"
 // in this order
 #include "index.cuh"
@@ -43,3 +44,19 @@
 #define HOLE_outputs  SUM &y,
 #define HOLE_operands HOLE_inputs HOLE_outputs
 #define HOLE_post     y = a;
+
+#ifndef CHOOSES
+#define CHOOSES 0
+#endif
+#define HOLE_chooses CHOOSES
+#if CHOOSES
+#define CHOICE                                                                                     \
+    typedef quern::nth<SUM, int> _quern_nth;                                                       \
+    constexpr bool _quern_falls = false;                                                           \
+    const auto _quern_nearer = [](const _quern_nth &a, const _quern_nth &b) {                      \
+        return quern::chosen(b.value > a.value, a, b);                                             \
+    };                                                                                             \
+    const auto _quern_placed = [](SUM value, ptrdiff_t) { return value; };
+#else
+#define CHOICE
+#endif

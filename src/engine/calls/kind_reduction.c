@@ -134,6 +134,7 @@ static void plan(qn_call *call)
                            .by_address = outputs_by_address(call),
                            .processors = kernel->engine->processors,
                            .compound = qn_scan_value_size(call) == 0,
+                           .chooses = kernel->choice.field != NULL,
                            .dear = kernel->divides,
                            .value_size = qn_scan_value_size(call),
                            .exact = qn_fold_is_exact(call),

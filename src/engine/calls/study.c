@@ -149,6 +149,26 @@ static bool divides(const char *text)
     return t.kind != QN_CPP_END;
 }
 
+/* Reductions that only choose. An option may define a macro, and words mean something else. */
+static void study_choice(quern_kernel *kernel)
+{
+    bool defines = kernel->kind->number != QUERN_KERNEL_REDUCTION || kernel->uses_axes;
+    for (size_t o = 0; o < kernel->option_count; o++) {
+        const char *option = kernel->options[o];
+        defines |= strncmp(option, "-D", 2) == 0 || strstr(option, "define") != NULL ||
+                   strstr(option, "-include") != NULL;
+    }
+    const qn_choice_texts texts = {
+        .map = kernel->texts[QN_MAP].text,
+        .reduce = kernel->texts[QN_REDUCE].text,
+        .preamble = kernel->texts[QN_PREAMBLE].text,
+        .type = kernel->texts[QN_REDUCE_TYPE].text,
+    };
+    if (!defines) {
+        qn_text_study_choice(&kernel->choice, &kernel->arena, &texts, kernel->kind->position);
+    }
+}
+
 void qn_kernel_study(quern_kernel *kernel)
 {
     /* Functions whose inlined code is long: a pack of many lanes would multiply it. */
@@ -168,6 +188,7 @@ void qn_kernel_study(quern_kernel *kernel)
         asks_for_positions(kernel) || (kernel->names & (QN_NAMES_J | QN_NAMES_ARRAYS));
     kernel->uses_position = kernel->uses_axes || qn_kernel_uses(kernel, kernel->kind->position);
     study_loops(kernel);
+    study_choice(kernel);
     kernel->heavy = count_used(kernel, heavy);
     kernel->divides = divides(kernel->texts[QN_REDUCE].text) ||
                       divides(kernel->texts[QN_PREAMBLE].text); /* what reduce may call */

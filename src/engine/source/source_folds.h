@@ -72,12 +72,14 @@ void qn_source_arguments(qn_text *out, const qn_call *call, bool pack);
     X(ENDS, ends)                                                                                  \
     X(SPOTS, spots)                                                                                \
     X(KEEP, keep)                                                                                  \
+    X(CHOOSES, chooses)                                                                            \
     X(EDGED, edged)                                                                                \
     X(PACES, paces)                                                                                \
     X(REGISTERS, registers)                                                                        \
     X(LOAD, load)                                                                                  \
     X(RECALL, recall)                                                                              \
     X(POSITION, position)                                                                          \
+    X(SPOT, spot)                                                                                  \
     X(LANE, lane)                                                                                  \
     X(ARGUMENTS, arguments)                                                                        \
     X(ELEMENT_REGISTERS, element_registers)                                                        \
@@ -95,6 +97,9 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
 
 /* ---- source_reduction_positions.c ----------------------------------------------------------- */
 
+/** Reductions by rows or columns that only choose (src/lang/choice.c), where the order of positions
+ * is known: declares what templates/reduction_choice.inc asks for. True there. */
+bool qn_source_choice(qn_text *out, const qn_call *call);
 /** True where a reduction combines structures, and they may hold positions: elements are then
  * folded by halves (quern::by_halves in templates/fold.cuh). */
 bool qn_source_holds_positions(const qn_call *call);

@@ -74,12 +74,6 @@ static void position_hole(qn_text *out, const qn_call *call)
     }
 }
 
-static void arguments_hole(qn_text *out, const qn_call *call)
-{
-    qn_source_arguments(out, call, true);
-    qn_text_puts(out, call->kernel->uses_position ? "_quern_base" : "0");
-}
-
 /* A pack that reaches over an edge of all rows, where may be no memory, comes in part. */
 static void load_hole(qn_text *out, const qn_call *call)
 {
@@ -159,7 +153,8 @@ void qn_source_phases_holes(qn_text *t, const qn_call *call)
     spots_hole(&t[SPOTS]);
     load_hole(&t[LOAD], call);
     position_hole(&t[POSITION], call);
-    arguments_hole(&t[ARGUMENTS], call);
+    qn_source_arguments(&t[ARGUMENTS], call, true);
+    qn_text_puts(&t[SPOT], call->kernel->uses_position ? "_quern_base" : "0");
     take_element_hole(&t[TAKE_ELEMENT], call);
     qn_source_finish(&t[FINISH], call, "_quern_own.value");
     qn_source_fold_outputs(&t[RESULTS], call, "_quern_element");

@@ -12,6 +12,38 @@ bool qn_source_holds_positions(const qn_call *call)
     return call->kernel->uses_position && qn_scan_value_size(call) == 0;
 }
 
+/* True where the positions of a row's lanes rise or fall by one, or those of a column's units rise.
+ */
+static bool is_in_order(const qn_fold_form *f)
+{
+    return f->columns ? !f->reordered : f->lanes > 1 && (!f->reordered || f->step != 0);
+}
+
+bool qn_source_choice(qn_text *out, const qn_call *call)
+{
+    const qn_choice *c = &call->kernel->choice;
+    const qn_fold_form *f = &call->fold.form;
+    if (!c->field || !is_in_order(f) || (c->narrow && f->wide)) {
+        return false;
+    }
+    if (!f->spans && !f->phases) {
+        qn_source_flag(out, "falls", f->reordered && f->step < 0);
+    }
+    qn_text_printf(out,
+                   "    typedef quern::nth<_type_reduce, %s> _quern_nth;\n"
+                   "    const auto _quern_nearer = [](const _quern_nth &_quern_a, const _quern_nth "
+                   "&_quern_b) {\n"
+                   "        const _type_reduce &%s = _quern_a.value, &%s = _quern_b.value;\n"
+                   "        return quern::chosen(%s, _quern_a, _quern_b);\n    };\n"
+                   "    const auto _quern_placed = [](_type_reduce _quern_value, ptrdiff_t "
+                   "_quern_position) {\n"
+                   "        _quern_value.%s = _quern_position;\n"
+                   "        return _quern_value;\n    };\n",
+                   f->columns ? "_quern_index" : "int", c->first, c->second, c->takes_second,
+                   c->field);
+    return true;
+}
+
 /* `_quern_located(unit, first)`: the position of the first element of a unit; `first` elements are
  * in front of the first unit. */
 void qn_source_located(qn_text *out, const qn_call *call)

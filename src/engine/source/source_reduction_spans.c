@@ -75,13 +75,6 @@ static void position_hole(qn_text *out, const qn_call *call)
     qn_text_puts(out, ";");
 }
 
-static void arguments_hole(qn_text *out, const qn_call *call)
-{
-    qn_source_arguments(out, call, true);
-    qn_text_puts(out,
-                 call->kernel->uses_position ? "_quern_base + _quern_spots[_quern_lane]" : "0");
-}
-
 /* An element that no span covers. */
 static void take_element_hole(qn_text *out, const qn_call *call)
 {
@@ -130,7 +123,9 @@ void qn_source_spans_holes(qn_text *t, const qn_call *call)
     spots_hole(&t[SPOTS], call);
     qn_source_unit_load(&t[LOAD], call);
     position_hole(&t[POSITION], call);
-    arguments_hole(&t[ARGUMENTS], call);
+    qn_source_arguments(&t[ARGUMENTS], call, true);
+    qn_text_puts(&t[SPOT],
+                 call->kernel->uses_position ? "_quern_base + _quern_spots[_quern_lane]" : "0");
     take_element_hole(&t[TAKE_ELEMENT], call);
     finish_hole(&t[FINISH], call);
     qn_source_fold_outputs(&t[RESULTS], call, "0");

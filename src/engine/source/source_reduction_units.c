@@ -174,7 +174,8 @@ void qn_source_unit_load(qn_text *out, const qn_call *call)
 void qn_source_unit_recall(qn_text *out, const qn_call *call)
 {
     if (is_cut_rows(call)) {
-        qn_text_puts(out, "            const int _quern_own = _quern_owns[_quern_turn];\n");
+        qn_text_puts(
+            out, "            [[maybe_unused]] const int _quern_own = _quern_owns[_quern_turn];\n");
     }
     for (uint32_t k = 0; k < call->input_operands; k++) {
         if (waits_as_words(call, k)) {

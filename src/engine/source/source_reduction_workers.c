@@ -53,7 +53,8 @@ static void bounds_hole(qn_text *out, const qn_call *call)
     }
 }
 
-static void form_hole(qn_text *out, const qn_call *call)
+/* `chooses`: nothing but the position in a unit tells its lanes apart. */
+static void form_hole(qn_text *out, const qn_call *call, bool chooses)
 {
     const qn_fold_form *f = &call->fold.form;
     qn_source_number(out, "lanes", f->lanes);
@@ -65,8 +66,11 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_flag(out, "columns", f->columns);
     qn_source_flag(out, "single", f->split && f->kept == 0);
     qn_source_flag(out, "ordered", call->kernel->ordered);
-    qn_source_flag(out, "cut", f->cut && !f->columns);
     qn_source_flag(out, "lined", qn_fold_is_lined(f));
+    if (chooses) {
+        return;
+    }
+    qn_source_flag(out, "cut", f->cut && !f->columns);
     qn_source_flag(out, "halves", folds_by_halves(call));
     if (!f->cut) {
         qn_source_number(out, "own", 0);
@@ -205,12 +209,14 @@ enum { QN_REDUCTION_HOLES(QN_HOLE_ID) };
 void qn_source_workers_holes(qn_text *t, const qn_call *call)
 {
     bounds_hole(&t[BOUNDS], call);
-    form_hole(&t[FORM], call);
+    const bool chooses = qn_source_choice(&t[FORM], call);
+    form_hole(&t[FORM], call, chooses);
     ends_hole(&t[ENDS], call);
     element_registers_hole(&t[ELEMENT_REGISTERS], call);
     load_element_hole(&t[LOAD_ELEMENT], call);
     take_element_hole(&t[TAKE_ELEMENT], call);
     take_line_end_hole(&t[TAKE_LINE_END], call);
+    qn_text_puts(&t[CHOOSES], chooses ? "1" : "0");
     qn_text_puts(&t[EDGED], qn_source_has_edges(call) ? "1" : "0");
     qn_source_unit_paces(&t[PACES], call);
     qn_source_unit_registers(&t[REGISTERS], call);

@@ -13,7 +13,7 @@
 
 static const struct {
     const char *file;
-    const char *form[4]; /* as options */
+    const char *form[5]; /* as options */
 } cases[] = {
     {"drive_boxed.cu", {NULL}},
     {"drive_boxed_runs.cu", {NULL}},
@@ -39,6 +39,8 @@ static const struct {
     {"drive_reduction.cu", {"-DCOLUMNS=1", "-DSPLIT=0", "-DORDERED=0"}},
     {"drive_reduction.cu", {"-DCOLUMNS=1", "-DSPLIT=1", "-DORDERED=1"}},
     {"drive_reduction.cu", {"-DCOLUMNS=1", "-DSPLIT=1", "-DORDERED=0", "-DEDGED=1"}},
+    {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=1", "-DORDERED=0", "-DCHOOSES=1"}},
+    {"drive_reduction.cu", {"-DCOLUMNS=1", "-DSPLIT=0", "-DORDERED=0", "-DEDGED=1", "-DCHOOSES=1"}},
     {"drive_reduction_apart.cu", {"-DBATCH=2"}},
     {"drive_reduction_apart.cu", {"-DBATCH=3"}},
     {"drive_reduction_joined.cu", {"-DSPLIT=0", "-DOUTPUTS=1"}},
@@ -46,7 +48,9 @@ static const struct {
     {"drive_reduction_joined.cu", {"-DSPLIT=1", "-DOUTPUTS=2"}},
     {"drive_reduction_phases.cu", {"-DSPLIT=0", "-DRAGGED=1"}},
     {"drive_reduction_phases.cu", {"-DSPLIT=1", "-DRAGGED=0"}},
+    {"drive_reduction_phases.cu", {"-DSPLIT=0", "-DRAGGED=1", "-DCHOOSES=1"}},
     {"drive_reduction_spans.cu", {"-DSPLIT=0", "-DRAGGED=0"}},
+    {"drive_reduction_spans.cu", {"-DSPLIT=0", "-DRAGGED=1", "-DCHOOSES=1"}},
     {"drive_reduction_spans.cu", {"-DSPLIT=0", "-DRAGGED=1"}},
     {"drive_reduction_spans.cu", {"-DSPLIT=1", "-DRAGGED=1"}},
     {"drive_reduction_whole.cu", {"-DHELD=held", "-DRELAYED=0"}},

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reductions that only choose, beside the same ones in words that are not understood so: `(_J)` for
+ * `_J`. Of drawn extents, order of axes and reduced ones, at any element, with gaps, and of few
+ * different values, so that most choices are by position. The thing to know: both kernels must give
+ * the same element, since their conditions say which of equal ones is chosen.
+ */
+#include "base/base.h"
+#include "draw.h"
+#include "numbered.h"
+#include "reduced.h"
+
+#include <stdio.h>
+
+TestSuite(choices, .init = whole_open_large, .fini = whole_close);
+
+enum { DRAWN = 60, AXES = 3 };
+
+static const char *const choose[] = {
+    "b.value > a.value || (b.value == a.value && b.at < a.at) ? b : a",
+    "b.value < a.value || (b.value == a.value && b.at > a.at) ? b : a",
+    "a.value < b.value || (a.value == b.value && a.at < b.at) ? b : a",
+    "a.value < b.value || (!(b.value < a.value) && a.at <= b.at) ? a : b",
+};
+
+static quern_kernel *kernel_that(const char *map, const char *reduce)
+{
+    quern_kernel *k;
+    const quern_reduction_options o = {.size = sizeof o,
+                                       .reduce_type = "best",
+                                       .preamble = "struct best { float value; long long at; };"};
+    OK(quern_reduction(&k, engine, "T x", "int64 y", map, reduce, "y = a.at", NULL, &o));
+    return k;
+}
+
+/* A part of `memory` from `offset` on, with a gap behind each row, and its axes in another order.
+ */
+static quern_array *draw_view(quern_array *memory, int64_t *extent, const char **order)
+{
+    static const int orders[][AXES] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {2, 1, 0}};
+    static const char *const names[] = {"0 1 2", "0 2 1", "1 0 2", "2 1 0"};
+    const int64_t offset = draw(0, 9), gap = draw(0, 2) == 0 ? draw(1, 16) : 0;
+    const int64_t row = extent[2] + gap, count = extent[0] * extent[1] * row;
+    const int turn = draw(0, 1) == 0 ? 0 : (int)draw(1, 3);
+    quern_array *run, *table, *part, *turned;
+    OK(quern_array_slice(&run, memory, 1, (quern_slice[]){{offset, offset + count, 1}}));
+    OK(quern_array_reshape(&table, run, SHAPE(extent[0], extent[1], row)));
+    const bool back = draw(0, 3) == 0;
+    OK(quern_array_slice(&part, table, AXES,
+                         (quern_slice[]){QUERN_SLICE_ALL, QUERN_SLICE_ALL,
+                                         back ? (quern_slice){extent[2] - 1, QUERN_SLICE_NONE, -1}
+                                              : (quern_slice){0, extent[2], 1}}));
+    OK(quern_array_transpose(&turned, part, orders[turn]));
+    *order = names[turn];
+    quern_array_release(run);
+    quern_array_release(table);
+    quern_array_release(part);
+    return turned;
+}
+
+static int64_t *chosen_by(quern_kernel *k, quern_array *x, const quern_call_options *o,
+                          size_t count)
+{
+    int64_t *got = calloc(count, sizeof *got);
+    quern_array *y = NULL;
+    const quern_value values[] = {QUERN_VALUES(x, &y)};
+    cr_assert(got);
+    OK(quern_call_n(k, values, 2, o));
+    OK(quern_array_read(y, got, count * sizeof *got));
+    quern_array_release(y);
+    return got;
+}
+
+/* The plan, which the caller releases. */
+static quern_explanation *explained(quern_kernel *k, quern_array *x, const quern_call_options *o)
+{
+    quern_array *y = NULL;
+    const quern_value values[] = {QUERN_VALUES(x, &y)};
+    quern_explanation *e;
+    OK(quern_explain(&e, k, values, 2, o));
+    return e;
+}
+
+/* Returns whether the code of the first kernel is that of a choice. */
+static bool compare(quern_kernel *const *kernels, quern_array *memory, const int64_t *shape)
+{
+    int64_t extent[AXES] = {shape[0], shape[1], shape[2]};
+    const char *order;
+    quern_array *x = draw_view(memory, extent, &order);
+    const uint32_t reduced = (uint32_t)draw(1, 7);
+    int axes[AXES];
+    const quern_call_options o = over_axes(axes, AXES, reduced);
+    const int64_t *now = quern_array_shape(x);
+    const size_t count = (size_t)outputs_over(now, AXES, reduced);
+    quern_explanation *e = explained(kernels[0], x, &o);
+    const bool is = strstr(e->source, "_quern_nearer") != NULL;
+    int64_t *got = chosen_by(kernels[0], x, &o, count), *want = chosen_by(kernels[1], x, &o, count);
+    for (size_t y = 0; y < count; y++) {
+        cr_assert_eq(got[y], want[y], "%zu of (%ld, %ld, %ld) in memory as %s, over %u: %s", y,
+                     (long)now[0], (long)now[1], (long)now[2], order, reduced, e->plan);
+    }
+    quern_explanation_release(e);
+    free(got);
+    free(want);
+    quern_array_release(x);
+    return is;
+}
+
+/* Three in four extents are such that an axis is long. */
+static void check_drawn(quern_dtype dtype)
+{
+    enum { MOST = 400000 };
+    quern_array *memory = numbered_memory(dtype, MOST + 64 * 1024);
+    int choices = 0;
+    for (int n = 0; n < drawn(DRAWN); n++) {
+        const char *const text = choose[n % QN_COUNT(choose)];
+        quern_kernel *kernels[] = {kernel_that("best{x, _J}", text),
+                                   kernel_that("best{x, (_J)}", text)};
+        int64_t shape[AXES] = {draw(1, 9), draw(1, 9), draw(1, 9)};
+        const int longest = (int)draw(0, 2), wide = (int)draw(0, 2);
+        shape[wide] = draw(1, 2) == 1 ? draw(20, 400) : 16 * draw(1, 20);
+        if (longest != wide) {
+            const int64_t others = shape[0] * shape[1] * shape[2] / shape[longest];
+            shape[longest] = draw(1000, 200000 / QN_MAX(others, 1) + 1001);
+        }
+        if (shape[0] * shape[1] * (shape[2] + 16) <= MOST) {
+            choices += compare(kernels, memory, shape);
+        }
+        quern_kernel_release(kernels[0]);
+        quern_kernel_release(kernels[1]);
+    }
+    cr_assert_geq(choices, drawn(DRAWN) / 4, "%d of %d", choices, drawn(DRAWN));
+    quern_array_release(memory);
+}
+
+Test(choices, of_bytes)
+{
+    state = 1;
+    check_drawn(QUERN_UINT8);
+}
+
+Test(choices, of_two_bytes)
+{
+    state = 2;
+    check_drawn(QUERN_UINT16);
+}
+
+Test(choices, of_floats)
+{
+    state = 3;
+    check_drawn(QUERN_FLOAT32);
+}
+
+Test(choices, of_eight_bytes)
+{
+    state = 4;
+    check_drawn(QUERN_INT64);
+}
+
+/* NaN is chosen where the condition says so, and a narrow position is enough. */
+Test(choices, of_nan_and_narrow_positions)
+{
+    enum { COUNT = 100000 };
+    quern_kernel *k;
+    const quern_reduction_options o = {.size = sizeof o,
+                                       .reduce_type = "best",
+                                       .preamble = "struct best { unsigned at; float value; };"};
+    OK(quern_reduction(&k, engine, "float32 x", "int64 y", "best{_J, x}",
+                       "!isnan(a.value) && (isnan(b.value) || b.value > a.value) ? b : a",
+                       "y = a.at", NULL, &o));
+    float *host = malloc(COUNT * sizeof *host);
+    for (int n = 0; n < COUNT; n++) {
+        host[n] = n == 70001 ? 0.0f / 0.0f : (float)(n * 37 % 50021);
+    }
+    quern_array *x = array_of(QUERN_FLOAT32, SHAPE(COUNT), host), *y = NULL;
+    OK(quern_call(k, x, &y));
+    int64_t at = 0;
+    OK(quern_array_read(y, &at, sizeof at));
+    cr_assert_eq(at, 70001);
+    quern_array_release(x);
+    quern_array_release(y);
+    quern_kernel_release(k);
+    free(host);
+}
