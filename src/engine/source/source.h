@@ -63,7 +63,7 @@ typedef uint64_t qn_header_set;
 #define QN_HOLE_NAME(id, name) #name,
 
 /** Holes that a template may have besides the common ones: includes, types, preamble and name. */
-#define QN_TEMPLATE_HOLES 34
+#define QN_TEMPLATE_HOLES 36
 
 /** A template and what goes into these. */
 typedef struct qn_source_template {

@@ -74,6 +74,7 @@ void qn_source_arguments(qn_text *out, const qn_call *call, bool pack);
     X(KEEP, keep)                                                                                  \
     X(CHOOSES, chooses)                                                                            \
     X(EDGED, edged)                                                                                \
+    X(ADVANCE, advance)                                                                            \
     X(PACES, paces)                                                                                \
     X(REGISTERS, registers)                                                                        \
     X(LOAD, load)                                                                                  \
@@ -129,8 +130,10 @@ void qn_source_joined_holes(qn_text *t, const qn_call *call);
 
 /** The constants of kinds in which blocks may share outputs, and units leave elements over. */
 void qn_source_shared_form(qn_text *out, const qn_call *call);
-/** Columns of one reduced dimension: bytes from a unit to the worker's next. */
+/** Columns of one reduced dimension: bytes from a unit to the worker's next, and where the first
+ * lies; in each turn, where its unit lies, and the next. */
 void qn_source_unit_paces(qn_text *out, const qn_call *call);
+void qn_source_unit_advance(qn_text *out, const qn_call *call);
 /** True where units of columns are words of which the first and the last may reach beyond memory:
  * those are read by elements, before the others. */
 bool qn_source_has_edges(const qn_call *call);

@@ -23,6 +23,7 @@ static void wide_holes(qn_text *t, const qn_call *call)
     qn_source_shared_form(&t[FORM], call);
     qn_text_puts(&t[CHOOSES], qn_source_choice(&t[FORM], call) ? "1" : "0");
     qn_source_unit_paces(&t[PACES], call);
+    qn_source_unit_advance(&t[ADVANCE], call);
     qn_source_unit_registers(&t[REGISTERS], call);
     qn_source_unit_recall(&t[RECALL], call);
 }

@@ -64,45 +64,51 @@ static void load_words(qn_text *out, const qn_call *call, uint32_t k)
     qn_text_puts(out, ");\n");
 }
 
-/* Columns with one reduced dimension: the next units are always as far from these. */
+/* Columns with one reduced dimension: the next unit is always as far from the one before, so that
+ * finding it takes one addition. From the start of the batch it took ten instructions, since the
+ * compiler multiplied for each unit. */
 static bool has_pace(const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
-    return f->columns && f->reduced == 1 && !call->kernel->uses_axes;
+    return f->columns && !f->phases && f->reduced == 1 && !call->kernel->uses_axes;
 }
 
+/* From the array on, not a pointer: which kind of memory that is the compiler would not know. */
 void qn_source_unit_paces(qn_text *out, const qn_call *call)
 {
     const int d = call->fold.form.kept;
     for (uint32_t k = 0; k < call->input_operands && has_pace(call); k++) {
-        qn_text_printf(
-            out,
-            "    const long long _quern_pace%u = (long long)_quern_step * "
-            "_quern_walk.stride[%u][%d];\n"
-            "    long long _quern_next%u = (long long)_quern_first * _quern_walk.stride[%u][%d];\n",
-            k, k, d, k, k, d);
+        qn_text_printf(out,
+                       "    const long long _quern_pace%u = quern::anew((long long)_quern_step * "
+                       "_quern_walk.stride[%u][%d]);\n"
+                       "    const long long _quern_reduced%u = (long long)_quern_first * "
+                       "_quern_walk.stride[%u][%d];\n"
+                       "    long long _quern_there%u = (const char *)&",
+                       k, k, d, k, k, d, k);
+        qn_source_fold_element(out, call, k, "_quern_element");
+        qn_text_printf(out, " - (const char *)_quern_array%u;\n", call->operand_parameter[k]);
     }
 }
 
-/* Where a batch begins. A unit at an end of memory is not on the way of the others. */
-static void starts(qn_text *out, const qn_call *call)
+/* A unit at an end of memory is not on the way of the others. */
+void qn_source_unit_advance(qn_text *out, const qn_call *call)
 {
     const int d = call->fold.form.kept;
     for (uint32_t k = 0; k < call->input_operands && has_pace(call); k++) {
-        if (qn_source_has_edges(call)) {
+        const bool edges = qn_source_has_edges(call);
+        qn_text_printf(out, "            long long _quern_here%u = _quern_there%u;\n", k, k);
+        if (edges) {
             qn_text_printf(out,
-                           "        const long long _quern_started%u = _quern_at_edge\n"
-                           "            ? (long long)_quern_start * _quern_walk.stride[%u][%d]\n"
-                           "            : _quern_next%u;\n"
-                           "        _quern_next%u += _quern_at_edge ? 0 : _quern_batch * "
-                           "_quern_pace%u;\n",
-                           k, k, d, k, k, k);
-        } else {
-            qn_text_printf(out,
-                           "        const long long _quern_started%u = _quern_next%u;\n"
-                           "        _quern_next%u += _quern_batch * _quern_pace%u;\n",
-                           k, k, k, k);
+                           "            if constexpr (_quern_at_edge) {\n"
+                           "                _quern_here%u += ((long long)_quern_start - "
+                           "_quern_first) * _quern_walk.stride[%u][%d];\n"
+                           "            } else\n    ",
+                           k, k, d);
         }
+        qn_text_printf(out,
+                       "            _quern_there%u = quern::anew(_quern_there%u + "
+                       "_quern_pace%u);\n",
+                       k, k, k);
     }
 }
 
@@ -127,11 +133,13 @@ void qn_source_unit_offsets(qn_text *out, const qn_call *call)
         }
         return;
     }
+    qn_text_puts(out, "                constexpr int _quern_element = 0;\n");
     for (uint32_t k = 0; k < call->input_operands; k++) {
         qn_text_printf(out,
-                       "                const long long _quern_reduced%u = "
-                       "_quern_started%u + _quern_turn * _quern_pace%u;\n",
-                       k, k, k);
+                       "                const char *const _quern_place%u = (const char "
+                       "*)_quern_array%u + _quern_here%u;\n"
+                       "                constexpr long long _quern_reduced%u = 0;\n",
+                       k, call->operand_parameter[k], k, k);
     }
 }
 
@@ -152,7 +160,6 @@ void qn_source_unit_registers(qn_text *out, const qn_call *call)
         qn_source_register_type(out, call, k, call->fold.form.lanes > 1);
         qn_text_printf(out, "%s _quern_registers%u[_quern_batch];\n", words ? ">" : "", k);
     }
-    starts(out, call);
 }
 
 /* One unit: a pack, or a single element. */

@@ -219,6 +219,7 @@ void qn_source_workers_holes(qn_text *t, const qn_call *call)
     qn_text_puts(&t[CHOOSES], chooses ? "1" : "0");
     qn_text_puts(&t[EDGED], qn_source_has_edges(call) ? "1" : "0");
     qn_source_unit_paces(&t[PACES], call);
+    qn_source_unit_advance(&t[ADVANCE], call);
     qn_source_unit_registers(&t[REGISTERS], call);
     qn_source_unit_load(&t[LOAD], call);
     qn_source_unit_recall(&t[RECALL], call);
