@@ -177,14 +177,13 @@ void qn_source_reduced(qn_text *out, const qn_call *call, int levels, uint32_t f
                     "_quern_reduced", first, end);
 }
 
-/* The address of the element of operand `k` at place `at`. */
-static void address(qn_text *out, const qn_call *call, uint32_t k, const char *at)
+/* How far the element of operand `k` at place `at` lies from where its output begins. */
+static void add_offset(qn_text *out, const qn_call *call, uint32_t k, const char *at)
 {
     const qn_operand *o = &call->operands[k];
     const qn_fold_form *f = &call->fold.form;
     bool moves = k < qn_fold_moving(f, call->input_operands, call->operand_count);
     int lane = qn_fold_lane_dim(f);
-    qn_text_printf(out, "_quern_place%u", k);
     if (moves && !f->runs && !f->held && !f->packed) { /* those count along one reduced dimension */
         qn_text_printf(out, " + _quern_reduced%u", k);
     }
@@ -203,6 +202,18 @@ static void address(qn_text *out, const qn_call *call, uint32_t k, const char *a
             qn_text_printf(out, " + (long long)(%s) * %u", at, o->item_size);
         }
     }
+}
+
+static void address(qn_text *out, const qn_call *call, uint32_t k, const char *at)
+{
+    qn_text_printf(out, "_quern_place%u", k);
+    add_offset(out, call, k, at);
+}
+
+void qn_source_fold_offset(qn_text *out, const qn_call *call, uint32_t k, const char *at)
+{
+    qn_text_printf(out, "_quern_kept%u", k);
+    add_offset(out, call, k, at);
 }
 
 void qn_source_fold_element(qn_text *out, const qn_call *call, uint32_t k, const char *at)

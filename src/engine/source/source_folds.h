@@ -41,6 +41,8 @@ void qn_source_split(qn_text *out, const qn_call *call, int levels, int first, i
                      const char *from, const char *prefix, uint32_t operand, uint32_t end);
 /** The element of operand `k` at place `at` of the lane's dimension, as a dereferenced pointer. */
 void qn_source_fold_element(qn_text *out, const qn_call *call, uint32_t k, const char *at);
+/** How many bytes from the beginning of its array it lies. */
+void qn_source_fold_offset(qn_text *out, const qn_call *call, uint32_t k, const char *at);
 /** An input's value there, and the end of the statement. */
 void qn_source_fold_value(qn_text *out, const qn_call *call, uint32_t k, const char *at);
 /** An output's element there as an argument of post, followed by a comma. */

@@ -73,20 +73,27 @@ static bool has_pace(const qn_call *call)
     return f->columns && !f->phases && f->reduced == 1 && !call->kernel->uses_axes;
 }
 
-/* From the array on, not a pointer: which kind of memory that is the compiler would not know. */
+/* Units in turns: the compiler is kept from multiplying. It unrolls no loop in which it is. */
+static bool is_opaque(const qn_call *call)
+{
+    return call->fold.form.turns > 0;
+}
+
+/* From the array on, and no pointer: of one that it does not know, or that was made a number, the
+ * compiler does not know that nothing writes to its memory. */
 void qn_source_unit_paces(qn_text *out, const qn_call *call)
 {
     const int d = call->fold.form.kept;
     for (uint32_t k = 0; k < call->input_operands && has_pace(call); k++) {
         qn_text_printf(out,
-                       "    const long long _quern_pace%u = quern::anew((long long)_quern_step * "
+                       "    const long long _quern_pace%u = %s((long long)_quern_step * "
                        "_quern_walk.stride[%u][%d]);\n"
                        "    const long long _quern_reduced%u = (long long)_quern_first * "
                        "_quern_walk.stride[%u][%d];\n"
-                       "    long long _quern_there%u = (const char *)&",
-                       k, k, d, k, k, d, k);
-        qn_source_fold_element(out, call, k, "_quern_element");
-        qn_text_printf(out, " - (const char *)_quern_array%u;\n", call->operand_parameter[k]);
+                       "    long long _quern_there%u = ",
+                       k, is_opaque(call) ? "quern::anew" : "", k, d, k, k, d, k);
+        qn_source_fold_offset(out, call, k, "_quern_element");
+        qn_text_puts(out, ";\n");
     }
 }
 
@@ -106,8 +113,10 @@ void qn_source_unit_advance(qn_text *out, const qn_call *call)
                            k, k, d);
         }
         qn_text_printf(out,
-                       "            _quern_there%u = quern::anew(_quern_there%u + "
-                       "_quern_pace%u);\n",
+                       is_opaque(call)
+                           ? "            _quern_there%u = quern::anew(_quern_there%u + "
+                             "_quern_pace%u);\n"
+                           : "            _quern_there%u = _quern_there%u + _quern_pace%u;\n",
                        k, k, k);
     }
 }
