@@ -95,7 +95,7 @@ HOLE_load_element
         _quern_edged ? min(_quern_own_last, _quern_units - 1) : _quern_own_last;
 HOLE_paces
 #if HOLE_chooses
-    _quern_nth _quern_near[_quern_outputs]; // columns: what the loop's units come to
+    _quern_nth _quern_near[_quern_outputs]; // what the loop's units come to, where positions rise
 #endif
 #if HOLE_edged
 #pragma unroll 1
@@ -112,8 +112,8 @@ HOLE_paces
 #endif
 #if HOLE_chooses
     // Those at the ends of memory are not in the order of the others.
-    const bool _quern_had = _quern_columns && _quern_has;
-    _quern_has = _quern_has && !_quern_columns;
+    const bool _quern_had = _quern_rises && _quern_has;
+    _quern_has = _quern_has && !_quern_rises;
 #endif
     // All reads of a batch come before the first value is combined, so that they are under way at
     // once.
@@ -124,7 +124,7 @@ HOLE_paces
 #include "reduction_units.inc"
     }
 #if HOLE_chooses
-    if constexpr (_quern_columns) {
+    if constexpr (_quern_rises) {
 #pragma unroll
         for (int _quern_lane = 0; _quern_lane < _quern_outputs && _quern_has; _quern_lane++) {
             _quern_take(_quern_values[_quern_lane], _quern_had,

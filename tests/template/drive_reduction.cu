@@ -36,6 +36,7 @@
     [[maybe_unused]] const int _quern_head = _quern_walk.head, _quern_rest = _quern_walk.rest;
 #define HOLE_edged EDGED
 #define HOLE_paces
+#define HOLE_advance
 #define HOLE_bounds    256
 #define HOLE_recall    const auto &_quern_register0 = _quern_registers0[_quern_turn];
 #define HOLE_arguments _quern_register0.v[_quern_lane], 0

@@ -21,6 +21,7 @@
     const int _quern_shift = _quern_all % 16, _quern_spans = _quern_walk.units;
 #define HOLE_spots
 #define HOLE_paces
+#define HOLE_advance
 #define HOLE_registers quern::held<quern::pack<unsigned char, 16>> _quern_registers0[_quern_batch];
 #define HOLE_load                                                                                  \
     const unsigned char *const from = _quern_array0 +                                              \

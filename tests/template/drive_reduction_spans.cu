@@ -21,6 +21,7 @@
     constexpr int _quern_head = 0;
 #define HOLE_spots
 #define HOLE_paces
+#define HOLE_advance
 #define HOLE_registers quern::pack<float, 4> _quern_registers0[_quern_batch];
 #define HOLE_load                                                                                  \
     _quern_registers0[_quern_turn].load(_quern_array0 + (long long)_quern_unit * 12 +              \

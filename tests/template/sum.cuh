@@ -52,7 +52,7 @@
 #if CHOOSES
 #define CHOICE                                                                                     \
     typedef quern::nth<SUM, int> _quern_nth;                                                       \
-    constexpr bool _quern_falls = false;                                                           \
+    constexpr bool _quern_falls = false, _quern_rises = true;                                      \
     const auto _quern_nearer = [](const _quern_nth &a, const _quern_nth &b) {                      \
         return quern::chosen(b.value > a.value, a, b);                                             \
     };                                                                                             \

@@ -28,6 +28,7 @@ bool qn_source_choice(qn_text *out, const qn_call *call)
     }
     if (!f->spans && !f->phases) {
         qn_source_flag(out, "falls", f->reordered && f->step < 0);
+        qn_source_flag(out, "rises", !f->reordered);
     }
     qn_text_printf(out,
                    "    typedef quern::nth<_type_reduce, %s> _quern_nth;\n"
@@ -39,7 +40,7 @@ bool qn_source_choice(qn_text *out, const qn_call *call)
                    "_quern_position) {\n"
                    "        _quern_value.%s = _quern_position;\n"
                    "        return _quern_value;\n    };\n",
-                   f->columns ? "_quern_index" : "int", c->first, c->second, c->takes_second,
+                   f->reordered ? "int" : "_quern_index", c->first, c->second, c->takes_second,
                    c->field);
     return true;
 }
