@@ -115,9 +115,10 @@ typedef struct qn_fold {
     int64_t groups;   /**< blocks side by side over the outputs */
     int64_t splits;   /**< blocks for an output */
     int64_t chunk;    /**< units of a block for an output */
-    uint32_t shared; /**< held: bytes of shared memory that a block has beside what the text says */
-    int64_t across;  /**< spans, boxes: outputs of one; phases: columns of a row; packed: rows that
-                        lie on */
+    uint32_t shared;  /**< held, runs: bytes of shared memory that a block has beside what the text
+                           says; those of the largest room */
+    int64_t across;   /**< spans, boxes: outputs of one; phases: columns of a row; packed: rows that
+                         lie on */
     int64_t run; /**< spans: reduced elements of an output that lie side by side in one; boxes: all
                     in one; packed: elements from one of a scan to its next */
     int64_t beside;   /**< spans: packs of one that a block has; phases: blocks for a row; packed:
@@ -377,7 +378,7 @@ double qn_fold_run_cost(uint32_t item_size);
  */
 void qn_fold_take_rows(const qn_fold_making *m, uint32_t value_size);
 /** Blocks of a scan by runs that a processor should hold. */
-uint32_t qn_fold_run_blocks(uint32_t value_size);
+uint32_t qn_fold_run_blocks(const qn_fold *f, uint32_t value_size);
 /** Bytes of shared memory for so many elements of each lane of a warp: quern::lot. */
 uint32_t qn_fold_lot_bytes(uint32_t item_size, uint32_t elements);
 /** Runs: whose room in shared memory each operand has. */

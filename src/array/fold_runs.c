@@ -9,13 +9,14 @@
 #include "array/fold.h"
 
 #define WARPS          (QN_FOLD_BLOCK / QN_WARP)
-#define MOST_RUN       240        /* elements: a byte holds the number */
-#define PIECE_BYTES    64         /* of results that a lane gives at once: whole sectors */
-#define ROOM           (89 * 512) /* of a block: five to a processor of an H100 or H200 */
-#define WIDEST_APART   2          /* of an output's, where they do not lie side by side */
-#define WIDEST_LOCATED 4          /* bytes of an element */
-#define WIDE_VALUE     8          /* bytes; wider values take more registers */
-#define FEW_TILES      16         /* of a row */
+#define MOST_RUN       240         /* elements: a byte holds the number */
+#define PIECE_BYTES    64          /* of results that a lane gives at once: whole sectors */
+#define ROOM           (89 * 512)  /* of a block: five to a processor of an H100 or H200 */
+#define LARGER_ROOM    (112 * 512) /* four */
+#define WIDEST_APART   2           /* of an output's, where they do not lie side by side */
+#define WIDEST_LOCATED 4           /* bytes of an element */
+#define WIDE_VALUE     8           /* bytes; wider values take more registers */
+#define FEW_TILES      16          /* of a row */
 
 /* Full tiles for each block that a processor holds at once: where runs would do, and where not. */
 #define HELD_WAVES     4
@@ -153,17 +154,20 @@ static bool choose_access(const qn_fold_making *m)
     return true;
 }
 
-/* Bytes of shared memory that a block needs. */
-static uint32_t block_room(const qn_fold_making *m, uint32_t value_size)
+/* Bytes of shared memory that a block needs, and those of the largest of its rooms. */
+static uint32_t block_room(const qn_fold_making *m, uint32_t value_size, uint32_t *largest)
 {
     const qn_fold_form *f = &m->fold->form;
     uint8_t lots[QUERN_MAX_PARAMETERS];
     qn_fold_lots(lots, f, m->operands, m->count);
     uint32_t room = (WARPS + 1) * value_size + QN_ACCESS_BYTES;
+    *largest = 0;
     for (size_t k = 0; k < m->count; k++) {
         if (lots[k] == k && f->access[k] != QN_ACCESS_BROADCAST) {
             const uint32_t elements = k < m->inputs || !f->spread ? f->runs : f->lanes;
-            room += WARPS * qn_fold_lot_bytes(m->operands[k].item_size, elements);
+            const uint32_t own = WARPS * qn_fold_lot_bytes(m->operands[k].item_size, elements);
+            room += own;
+            *largest = QN_MAX(*largest, own);
         }
     }
     return room;
@@ -175,8 +179,21 @@ static uint32_t step_of(const qn_fold_making *m)
     return QN_MAX(m->fold->form.lanes, QN_ACCESS_BYTES / qn_fold_row_narrowest(m, 0));
 }
 
-/* Elements of a run, as many as a block has room for, and how many at once. False: there is no room
- * for whole words of the narrowest. */
+/* Elements of a run, as many as a block has room for. 0: not whole words of the narrowest. */
+static uint32_t longest_run(const qn_fold_making *m, uint32_t value_size, uint32_t room)
+{
+    const uint32_t step = step_of(m);
+    uint32_t run = MOST_RUN / step * step, largest;
+    for (; run > 0; run -= step) {
+        m->fold->form.runs = (uint8_t)run;
+        if (block_room(m, value_size, &largest) <= room) {
+            break;
+        }
+    }
+    return run;
+}
+
+/* How many elements at once, and the run: where five blocks leave room for little, that of four. */
 static bool choose_run(const qn_fold_making *m, uint32_t value_size)
 {
     qn_fold_form *f = &m->fold->form;
@@ -194,14 +211,11 @@ static bool choose_run(const qn_fold_making *m, uint32_t value_size)
     const uint32_t least = f->spread ? QN_ACCESS_BYTES / qn_fold_row_narrowest(m, m->inputs) : 1;
     f->lanes = (uint8_t)QN_MAX(QN_MIN(word, piece), least);
     f->steps = 1;
-    const uint32_t step = step_of(m);
-    for (uint32_t run = MOST_RUN / step * step; run > 0; run -= step) {
-        f->runs = (uint8_t)run;
-        if (block_room(m, value_size) <= ROOM) {
-            return true;
-        }
-    }
-    return false;
+    const uint32_t run = longest_run(m, value_size, ROOM);
+    const uint32_t longer =
+        m->rules->shared >= LARGER_ROOM ? longest_run(m, value_size, LARGER_ROOM) : 0;
+    f->runs = (uint8_t)(2 * longer >= 3 * run ? longer : run);
+    return f->runs > 0;
 }
 
 /* Elements of the first tile that may lie before a row, so that sectors are whole. */
@@ -228,9 +242,9 @@ static void even_out(const qn_fold_making *m, int64_t length)
     f->splits = qn_over(length, f->chunk);
 }
 
-uint32_t qn_fold_run_blocks(uint32_t value_size)
+uint32_t qn_fold_run_blocks(const qn_fold *f, uint32_t value_size)
 {
-    return value_size > WIDE_VALUE ? 4 : 5;
+    return value_size > WIDE_VALUE || f->shared > 0 ? 4 : 5;
 }
 
 /* The other ways for rows of several dimensions are element by element, and packs along the last
@@ -310,6 +324,8 @@ void qn_fold_take_rows(const qn_fold_making *m, uint32_t value_size)
     f->workers = QN_WARP;
     f->groups = f->outputs;
     even_out(m, f->length + most_skipped(m));
+    uint32_t largest;
+    f->shared = block_room(m, value_size, &largest) > ROOM ? largest : 0;
 }
 
 void qn_fold_print_runs(qn_text *out, const qn_fold *f)

@@ -61,9 +61,19 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_flag(out, "exclusive", call->kernel->exclusive);
 }
 
+/* True once, for the room that is more than a text may ask for: the launch does. */
+static bool is_launched(const qn_call *call, uint32_t k, bool *done)
+{
+    const uint32_t bytes = 8 * qn_fold_lot_bytes(call->operands[k].item_size, elements_of(call, k));
+    const bool is = call->fold.shared > 0 && bytes == call->fold.shared && !*done;
+    *done |= is;
+    return is;
+}
+
 static void room_hole(qn_text *out, const qn_call *call)
 {
     uint8_t lots[QUERN_MAX_PARAMETERS];
+    bool done = false;
     qn_fold_lots(lots, &call->fold.form, call->operands, call->operand_count);
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (qn_source_is_same(call, k)) {
@@ -72,12 +82,19 @@ static void room_hole(qn_text *out, const qn_call *call)
         qn_text_printf(out, "    typedef quern::lot<%u, %u> _quern_lot_type%u;\n",
                        call->operands[k].item_size, elements_of(call, k), k);
         if (lots[k] == k) {
+            if (is_launched(call, k, &done)) {
+                qn_text_printf(out, "    extern __shared__ __align__(%d) uint4 _quern_room%u[];\n",
+                               QN_PHASE_BYTES, k);
+            } else {
+                qn_text_printf(out,
+                               "    __shared__ alignas(%d) uint4 _quern_room%u[8 * "
+                               "_quern_lot_type%u::bytes / 16];\n",
+                               QN_PHASE_BYTES, k, k);
+            }
             qn_text_printf(out,
-                           "    __shared__ alignas(%d) uint4 _quern_room%u[8 * "
-                           "_quern_lot_type%u::bytes / 16];\n"
                            "    char *const _quern_lot%u = (char *)_quern_room%u + _quern_warp * "
                            "_quern_lot_type%u::bytes;\n",
-                           QN_PHASE_BYTES, k, k, k, k, k);
+                           k, k, k);
         } else {
             qn_text_printf(out, "    char *const _quern_lot%u = _quern_lot%u;\n", k, lots[k]);
         }
@@ -400,7 +417,7 @@ quern_status qn_scan_runs_source(qn_text *out, const qn_call *call, qn_header *h
     qn_source_function(&t[SCAN], call, QN_REDUCE);
     qn_source_operands(&t[OPERANDS], call, 0, call->operand_count);
     qn_text_printf(&t[BOUNDS], "%d, %u", QN_FOLD_BLOCK,
-                   qn_fold_run_blocks(qn_scan_value_size(call)));
+                   qn_fold_run_blocks(&call->fold, qn_scan_value_size(call)));
     form_hole(&t[FORM], call);
     room_hole(&t[ROOM], call);
     qn_source_scan_initial(&t[INITIAL], call);

@@ -161,6 +161,53 @@ Test(held_rows, many_rows_by_runs)
     }
 }
 
+/* Inputs of four bytes and of one: five blocks would leave room for 16 elements a lane, and four
+ * have 32, in more shared memory than a text may ask for. Rows begin anywhere and end in part. */
+Test(held_rows, runs_in_larger_rooms)
+{
+    quern_kernel *kernel;
+    OK(quern_scan(&kernel, engine, "int32 x, int8 w", "int32 y", "x * w", "a + b", "y = a", "0",
+                  NULL));
+    srand(21);
+    for (int n = 0; n < 12; n++) {
+        const int64_t length = 60000 + rand() % 90000, first = rand() % 9, all = first + length;
+        int32_t *from = malloc((size_t)all * sizeof *from),
+                *got = malloc((size_t)all * sizeof *got);
+        int8_t *by = malloc((size_t)all);
+        cr_assert(from && got && by);
+        fill_numbers((char *)from, all, sizeof *from);
+        fill_numbers((char *)by, all, 1);
+        quern_array *x = array_of(QUERN_INT32, SHAPE(all), from), *w, *y = NULL, *part;
+        OK(quern_array_from(&w, engine, QUERN_INT8, SHAPE(all), by));
+        OK(quern_array_slice(&part, x, 1, (quern_slice[]){{first, all, 1}}));
+        quern_array *other;
+        OK(quern_array_slice(&other, w, 1, (quern_slice[]){{0, length, 1}}));
+        const quern_value values[] = {QUERN_VALUES(part, other, &y)};
+        quern_explanation *e;
+        OK(quern_explain(&e, kernel, values, 3, NULL));
+        cr_expect(strstr(e->plan, "runs of 32 elements") || !whole_is_soft(), "%s", e->plan);
+        cr_expect(strstr(e->source, "extern __shared__") || !whole_is_soft());
+        quern_explanation_release(e);
+        OK(quern_call_n(kernel, values, 3, NULL));
+        OK(quern_array_read(y, got, (size_t)length * sizeof *got));
+        int64_t wrong = 0;
+        uint32_t sum = 0;
+        for (int64_t k = 0; k < length; k++) {
+            sum += (uint32_t)(from[first + k] * by[k]);
+            wrong += (uint32_t)got[k] != sum;
+        }
+        cr_expect_eq(wrong, 0, "%lld from %lld on", (long long)length, (long long)first);
+        quern_array *arrays[] = {x, w, y, part, other};
+        for (int k = 0; k < 5; k++) {
+            quern_array_release(arrays[k]);
+        }
+        free(from);
+        free(got);
+        free(by);
+    }
+    quern_kernel_release(kernel);
+}
+
 /* Results wider than the elements, which begin anywhere: what is written goes in whole sectors, so
  * that elements come from words that are shifted. */
 Test(held_rows, wider_results_off_alignment)
