@@ -62,7 +62,7 @@ static bool cut(tokens *t, const char *text)
         if (next.kind == QN_CPP_END) {
             return next.closed;
         }
-        if (qn_str_is(next.text, "#")) {
+        if (qn_str_is(next.text, "#") || qn_str_is(next.text, "_Pragma")) {
             return false;
         }
         t->at[t->count] = next;
@@ -78,7 +78,7 @@ typedef struct fields {
     part type[MOST_FIELDS];
 } fields;
 
-/* `struct NAME { TYPE field, field; ... };` and nothing else between the braces. */
+/* `struct NAME { TYPE field, field; ... };` of numbers, and nothing else between the braces. */
 static bool read_fields(fields *out, part preamble, qn_str type)
 {
     uint32_t k = 0, found = 0;
@@ -112,23 +112,32 @@ static bool read_fields(fields *out, part preamble, qn_str type)
         }
         k += at;
     }
-    return is(preamble, k, "}");
+    return is(preamble, k, "}") && is(preamble, k + 1, ";");
 }
 
-/* Bits of a type of integers that hold positions; 0 for others. */
+/* Bits of a type of integers that hold positions; 0 for other numbers; -1 for other types, of which
+ * one may take several of the values between map's braces. */
 static int bits_of(part type)
 {
     static const struct {
         const char *name;
         int bits;
     } types[] = {
-        {"long long", 64},    {"unsigned long long", 64},
-        {"long", 64},         {"unsigned long", 64},
-        {"ptrdiff_t", 64},    {"size_t", 64},
-        {"int64_t", 64},      {"uint64_t", 64},
-        {"int", 32},          {"unsigned", 32},
-        {"int32_t", 32},      {"uint32_t", 32},
-        {"unsigned int", 32},
+        {"long long", 64},     {"unsigned long long", 64},
+        {"long", 64},          {"unsigned long", 64},
+        {"ptrdiff_t", 64},     {"size_t", 64},
+        {"int64_t", 64},       {"uint64_t", 64},
+        {"int", 32},           {"unsigned", 32},
+        {"int32_t", 32},       {"uint32_t", 32},
+        {"unsigned int", 32},  {"bool", 0},
+        {"char", 0},           {"signed char", 0},
+        {"unsigned char", 0},  {"short", 0},
+        {"unsigned short", 0}, {"float", 0},
+        {"double", 0},         {"half", 0},
+        {"__half", 0},         {"__nv_bfloat16", 0},
+        {"float16", 0},        {"bfloat16", 0},
+        {"int8_t", 0},         {"uint8_t", 0},
+        {"int16_t", 0},        {"uint16_t", 0},
     };
     for (size_t k = 0; k < QN_COUNT(types); k++) {
         qn_str rest = qn_str_of(types[k].name);
@@ -142,10 +151,11 @@ static int bits_of(part type)
             return types[k].bits;
         }
     }
-    return 0;
+    return -1;
 }
 
-/* `NAME{value, ..., position}`: the field that is the position and no more; -1: there is none. */
+/* `NAME{value, ..., position}`: the field that is the position and no more; -1: there is none. A
+ * comma between `<` and `>` may be one of a template's. */
 static int field_of(part map, const fields *f, qn_str type, const char *position)
 {
     if (!is_same(map, 0, type) || !is(map, 1, "{") || !is(map, map.count - 1, "}")) {
@@ -156,7 +166,7 @@ static int field_of(part map, const fields *f, qn_str type, const char *position
     for (uint32_t k = 2; k + 1 < map.count; k++) {
         const bool opens = is(map, k, "(") || is(map, k, "{") || is(map, k, "[");
         const bool closes = is(map, k, ")") || is(map, k, "}") || is(map, k, "]");
-        if (closes && depth == 0) {
+        if ((closes && depth == 0) || is(map, k, "<")) {
             return -1;
         }
         depth += opens;
@@ -366,7 +376,10 @@ bool qn_text_study_choice(qn_choice *out, qn_arena *arena, const qn_choice_texts
     const part functions = {preamble.at, preamble.count};
     fields f;
     const int field = read_fields(&f, functions, type) ? field_of(maps, &f, type, position) : -1;
-    const int bits = field >= 0 ? bits_of(f.type[field]) : 0;
+    int bits = field >= 0 ? bits_of(f.type[field]) : 0;
+    for (uint32_t k = 0; field >= 0 && k < f.count; k++) {
+        bits = bits_of(f.type[k]) < 0 ? 0 : bits;
+    }
     ternary t = {.first = qn_str_of("a"), .second = qn_str_of("b")};
     if (bits == 0 ||
         (!read_ternary(&t, reduces, NULL) && !read_call(&t, reduces, functions, type)) ||
