@@ -155,6 +155,7 @@ static void fit(qn_call *call, uint32_t blocks)
 static void print(qn_text *out, const qn_call *call)
 {
     qn_fold_print(out, &call->fold, call->input_operands);
+    qn_text_puts(out, qn_source_chooses(call) ? ", no positions compared" : "");
 }
 
 const qn_kind qn_reduction_kind = {

@@ -100,8 +100,9 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
 
 /* ---- source_reduction_positions.c ----------------------------------------------------------- */
 
-/** Reductions by rows or columns that only choose (src/lang/choice.c), where the order of positions
- * is known: declares what templates/reduction_choice.inc asks for. True there. */
+/** True for reductions that only choose (src/lang/choice.c), by rows or columns, where the order of
+ * positions is known. The other declares what their templates ask for there. */
+bool qn_source_chooses(const qn_call *call);
 bool qn_source_choice(qn_text *out, const qn_call *call);
 /** True where a reduction combines structures, and they may hold positions: elements are then
  * folded by halves (quern::by_halves in templates/fold.cuh). */

@@ -19,11 +19,19 @@ static bool is_in_order(const qn_fold_form *f)
     return f->columns ? !f->reordered : f->lanes > 1 && (!f->reordered || f->step != 0);
 }
 
+bool qn_source_chooses(const qn_call *call)
+{
+    const qn_choice *c = &call->kernel->choice;
+    const qn_fold_form *f = &call->fold.form;
+    return c->field && !f->joined && !f->whole && !f->apart && is_in_order(f) &&
+           !(c->narrow && f->wide);
+}
+
 bool qn_source_choice(qn_text *out, const qn_call *call)
 {
     const qn_choice *c = &call->kernel->choice;
     const qn_fold_form *f = &call->fold.form;
-    if (!c->field || !is_in_order(f) || (c->narrow && f->wide)) {
+    if (!qn_source_chooses(call)) {
         return false;
     }
     if (!f->spans && !f->phases) {
