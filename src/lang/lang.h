@@ -250,8 +250,9 @@ typedef struct qn_hole {
 } qn_hole;
 
 /** Copy `template_text` to `out`, replacing each `HOLE_name` by its hole's text (which is not
- * expanded again). A name without a hole is QUERN_ERROR_INTERNAL. templates/README.md lists the
- * holes. */
+ * expanded again). Of what lies between a line `#if HOLE_name`, whose text is 0 or 1, and `#endif`,
+ * one branch is copied. A name without a hole is QUERN_ERROR_INTERNAL. templates/README.md lists
+ * the holes. */
 quern_status qn_expand(qn_text *out, const char *template_text, const qn_hole *holes,
                        size_t hole_count);
 

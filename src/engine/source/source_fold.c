@@ -361,7 +361,9 @@ static void kept_hole(qn_text *out, const qn_call *call)
     for (uint32_t k = 0; k < call->operand_count; k++) {
         const char *constant = call->operands[k].output ? "" : "const ";
         qn_text_printf(
-            out, "    %schar *const _quern_place%u = (%schar *)_quern_array%u + _quern_kept%u;\n",
+            out,
+            "    [[maybe_unused]] %schar *const _quern_place%u = (%schar *)_quern_array%u + "
+            "_quern_kept%u;\n",
             constant, k, constant, call->operand_parameter[k], k);
     }
 }

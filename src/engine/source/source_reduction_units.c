@@ -157,7 +157,7 @@ void qn_source_unit_registers(qn_text *out, const qn_call *call)
 {
     if (is_cut_rows(call)) {
         qn_text_puts(out, "        int _quern_owns[_quern_batch];\n"
-                          "        _quern_index _quern_spots[_quern_batch];\n");
+                          "        [[maybe_unused]] _quern_index _quern_spots[_quern_batch];\n");
     }
     for (uint32_t k = 0; k < call->input_operands; k++) {
         const bool words = waits_as_words(call, k);

@@ -7,10 +7,7 @@
 #include <criterion/criterion.h>
 
 static const qn_hole holes[] = {
-    {"body", "z = HOLE_x + x"},
-    {"x", "1"},
-    {"empty", NULL},
-    {"a_2", "two"},
+    {"body", "z = HOLE_x + x"}, {"x", "1"}, {"empty", NULL}, {"a_2", "two"}, {"no", "0"},
 };
 
 static const struct {
@@ -33,6 +30,16 @@ static const struct {
     {"KEYHOLE_x", "KEYHOLE_x"},
     {"_HOLE_x", "_HOLE_x"},
     {"HOLE_-HOLE_x", "HOLE_-1"},
+    /* lines that a 0 or a 1 leaves out */
+    {"a\n#if HOLE_x\nb HOLE_a_2\n#endif\nc", "a\nb two\nc"},
+    {"a\n#if HOLE_no\nb HOLE_none\n#endif\nc HOLE_x", "a\nc 1"},
+    {"#if HOLE_x\nb\n#else\nc\n#endif", "b\n"},
+    {"#if HOLE_no\nb\n#else\nc\n#endif\n", "c\n"},
+    {"#if HOLE_no\n#if HOLE_x\nb\n#else\nc\n#endif\n#else\nd\n#endif\n", "d\n"},
+    {"#if HOLE_x\n#if HOLE_no\nb\n#else\nc\n#endif\n#else\nd\n#endif\n", "c\n"},
+    {"#if HOLE_x\n#ifdef y\nb\n#endif\n#endif\n", "#ifdef y\nb\n#endif\n"},
+    {"#if HOLE_a_2\nb\n#endif\n", "#if two\nb\n#endif\n"},
+    {" #if HOLE_x\nb", " #if 1\nb"},
 };
 
 Test(expand, cases)
@@ -54,6 +61,9 @@ Test(expand, hole_that_nothing_fills)
     cr_expect_str_eq(quern_last_error()->message,
                      "the template has a hole \"none\" that nothing fills");
     cr_expect_eq(qn_expand(&out, "HOLE_x", NULL, 0), QUERN_ERROR_INTERNAL);
+    cr_expect_eq(qn_expand(&out, "#if HOLE_x\n#if y\n#endif\n", holes, QN_COUNT(holes)),
+                 QUERN_ERROR_INTERNAL);
+    cr_expect_str_eq(quern_last_error()->message, "the template has no #endif for \"x\"");
     qn_text_free(&out);
 }
 
