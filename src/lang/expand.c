@@ -106,7 +106,10 @@ static quern_status expand(qn_text *out, qn_str text, const qn_hole *holes, size
                                hole->name);
             }
             qn_text_add(out, rest.data, (size_t)(at - strlen(condition) - rest.data));
-            QN_TRY(expand(out, hole->text[0] == '1' ? b.yes : b.no, holes, hole_count));
+            const qn_str taken = hole->text[0] == '1' ? b.yes : b.no;
+            if (taken.length > 0) {
+                QN_TRY(expand(out, taken, holes, hole_count));
+            }
             rest = b.behind;
             continue;
         }
