@@ -184,7 +184,7 @@ static int field_of(part map, const fields *f, qn_str type, const char *position
 
 /* ---- the choice ----------------------------------------------------------------------------- */
 
-/* `condition ? one : other`, or the same as statements, over two names. */
+/* `condition ? one : other`, over the names of two values. */
 typedef struct ternary {
     qn_str first, second; /* of the values, in the order of their positions */
     part condition;
@@ -368,6 +368,9 @@ bool qn_text_study_choice(qn_choice *out, qn_arena *arena, const qn_choice_texts
     *out = (qn_choice){0};
     tokens map, reduce, preamble;
     const qn_str type = qn_str_of(texts->type);
+    if (type.length == 0 || texts->preamble[0] == '\0') { /* most reductions combine numbers */
+        return false;
+    }
     if (!cut(&map, texts->map) || !cut(&reduce, texts->reduce) ||
         !cut(&preamble, texts->preamble)) {
         return false;

@@ -152,7 +152,7 @@ static bool divides(const char *text)
 /* Reductions that only choose. An option may define a macro, and words mean something else. */
 static void study_choice(quern_kernel *kernel)
 {
-    bool defines = kernel->kind->number != QUERN_KERNEL_REDUCTION || kernel->uses_axes;
+    bool defines = false;
     for (size_t o = 0; o < kernel->option_count; o++) {
         const char *option = kernel->options[o];
         defines |= strncmp(option, "-D", 2) == 0 || strstr(option, "define") != NULL ||
@@ -164,7 +164,7 @@ static void study_choice(quern_kernel *kernel)
         .preamble = kernel->texts[QN_PREAMBLE].text,
         .type = kernel->texts[QN_REDUCE_TYPE].text,
     };
-    if (!defines) {
+    if (kernel->kind->number == QUERN_KERNEL_REDUCTION && !kernel->uses_axes && !defines) {
         qn_text_study_choice(&kernel->choice, &kernel->arena, &texts, kernel->kind->position);
     }
 }

@@ -56,7 +56,7 @@ static void bounds_hole(qn_text *out, const qn_call *call, bool chooses)
     }
 }
 
-/* `chooses`: nothing but the position in a unit tells its lanes apart. */
+/* Code that chooses has its own way through a unit, and needs no constants of the other ways. */
 static void form_hole(qn_text *out, const qn_call *call, bool chooses)
 {
     const qn_fold_form *f = &call->fold.form;

@@ -3,7 +3,8 @@
  * Reductions that only choose, beside the same ones in words that are not understood so: `(_J)` for
  * `_J`. Of drawn extents, order of axes and reduced ones, at any element, with gaps, and of few
  * different values, so that most choices are by position. The thing to know: both kernels must give
- * the same element, since their conditions say which of equal ones is chosen.
+ * the same element, since their conditions say which of equal ones is chosen; the plan says which
+ * way a kernel goes.
  */
 #include "base/base.h"
 #include "draw.h"
@@ -106,7 +107,7 @@ static bool compare(quern_kernel *const *kernels, quern_array *memory, const int
     return is;
 }
 
-/* Three in four extents are such that an axis is long. */
+/* One axis is wide, of whole packs or not; in two cases of three another one is long. */
 static void check_drawn(quern_dtype dtype)
 {
     enum { MOST = 400000 };
