@@ -16,6 +16,8 @@
 
 #define QN_FOLD_BLOCK       256 /**< threads of a block */
 #define QN_FOLD_BLOCK_SHIFT 8   /**< its exponent */
+/** Of a line of the cache: runs of memory lie in shared memory as far behind its beginning. */
+#define QN_PHASE_BYTES 128
 
 /** Scans in shared memory. */
 typedef enum qn_staged {
@@ -84,11 +86,16 @@ typedef struct qn_fold_form {
     uint8_t spans;  /**< reduction: 1: the lanes of a unit are those of a span (fold_spans.c) */
     uint8_t swath;  /**< scan, columns: 1: a warp has its part of rows that lie at any alignment, in
                          words (fold_swath.c) */
+    uint8_t warps;  /**< scan, columns: warps of a block, where there are few for all processors; 0:
+                         as many as elsewhere */
     uint8_t apart;  /**< a thread has so many outputs, a block apart (fold_apart.c, `known`: so
                          many elements each; fold_scan_apart.c, which have `steps`) */
     uint8_t phases; /**< reduction: 1: a unit is a pack of each phase of rows (fold_phases.c) */
     uint8_t joined; /**< reduction: by boxes (fold_joined.c), which have so many of the reduced
                          dimensions, the last; `turns`: outputs of a thread; 0: it is not */
+    uint8_t boxed;  /**< scan: by boxes (fold_boxes.c) that have several scans along so many kept
+                         dimensions, those behind `outer`; 0: it is not */
+    uint8_t cuts;   /**< scan, boxes: bit d: the last box along dimension d of these has fewer */
     uint8_t pool;   /**< boxes: KiB of shared memory for two */
     uint8_t along;  /**< boxes: 1: the threads of an output are neighbours */
     uint8_t outer;  /**< spans, boxes: kept dimensions outside of them; phases: all but the last */
@@ -98,6 +105,7 @@ typedef struct qn_fold_form {
     uint8_t reordered; /**< reduction: 1: positions count in another order than that of the walk */
     int8_t step; /**< reordered: from the position of a lane to that of the next, if 1 or -1; 0 */
     uint8_t access[QUERN_MAX_PARAMETERS]; /**< qn_access by operand, along the lanes */
+    uint8_t way[QUERN_MAX_PARAMETERS];    /**< scan, boxes: in which order an operand lies there */
 } qn_fold_form;
 
 typedef struct qn_fold {
@@ -165,6 +173,12 @@ typedef struct qn_fold_rules {
                               elements of outputs in memory */
     qn_setting setting;  /**< what was measured to be better than what follows from the rest */
 } qn_fold_rules;
+
+/** Threads of a block. */
+static inline uint32_t qn_fold_threads(const qn_fold_form *f)
+{
+    return f->warps ? f->warps * 32u : QN_FOLD_BLOCK;
+}
 
 /** A reduction in which a value of its own for each lane costs much. */
 static inline bool qn_fold_is_costly(const qn_fold_rules *rules)
@@ -363,113 +377,5 @@ static inline int qn_fold_spans_held(uint32_t lanes, uint32_t value_size)
 }
 /** How many threads of a block an output of a span has in the end, of one warp: the exponent. */
 int qn_fold_span_meeting(const qn_fold *fold);
-
-/* ---- fold_access.c, fold_staged.c: for scans ------------------------------------------------ */
-
-/** True when all packs of operand `k` are aligned without skipping elements. */
-bool qn_fold_is_aligned(const qn_fold_making *m, size_t k);
-/** Choose how each operand is reached. Returns the first that is reached by vector, or -1. */
-int qn_fold_choose_access(const qn_fold_making *m);
-/** What copying an element into another order costs, as qn_fold.cost of a scan counts. */
-double qn_fold_copy_cost(uint32_t item_size);
-/** What reaching an element takes of a run of memory. */
-double qn_fold_run_cost(uint32_t item_size);
-/** Have blocks of a planned scan along rows hold their tiles, or lanes take runs, where that pays.
- */
-void qn_fold_take_rows(const qn_fold_making *m, uint32_t value_size);
-/** Blocks of a scan by runs that a processor should hold. */
-uint32_t qn_fold_run_blocks(const qn_fold *f, uint32_t value_size);
-/** Bytes of shared memory for so many elements of each lane of a warp: quern::lot. */
-uint32_t qn_fold_lot_bytes(uint32_t item_size, uint32_t elements);
-/** Runs: whose room in shared memory each operand has. */
-void qn_fold_lots(uint8_t *lots, const qn_fold_form *f, const qn_operand *operands, size_t count);
-void qn_fold_print_runs(qn_text *out, const qn_fold *fold);
-/** Bytes of the narrowest element of operands `first` ... that is not repeated. */
-uint32_t qn_fold_row_narrowest(const qn_fold_making *m, size_t first);
-
-/** A part of qn_fold_take_rows, whose operands' access is chosen: hold tiles, if there are `waves`
- * full ones for each block that the device holds at once. False: not so, and nothing has changed.
- */
-bool qn_fold_hold(const qn_fold_making *m, uint32_t value_size, int waves);
-void qn_fold_print_held(qn_text *out, const qn_fold *fold);
-/** Blocks of such a scan that a processor should hold; rounds that a warp takes at once; bytes of
- * shared memory that a block has besides, and CUDA's own. */
-enum { QN_HELD_BLOCKS = 3, QN_HELD_BATCH = 3, QN_HELD_OTHER_BYTES = 1024 };
-/** So many units, or whole batches of fewer. */
-static inline uint32_t qn_fold_batches(uint32_t units, uint32_t batch)
-{
-    return units / batch * batch;
-}
-/** Have the tiles of a planned scan wait in shared memory, where that costs less. */
-void qn_fold_stage(const qn_fold_making *m, uint32_t value_size);
-
-/** What reaching the operands costs for an element of a scan by units. */
-double qn_fold_reach_cost(const qn_fold_making *m);
-
-/* ---- fold_descend.c: for scans along columns ------------------------------------------------ */
-
-/** Have a thread go down columns of its own, where that costs less than what is planned. */
-void qn_fold_take_descents(const qn_fold_making *m);
-/** Blocks of such a scan that a processor should hold. */
-static inline int qn_fold_descent_blocks(uint32_t steps)
-{
-    return steps > 16 ? 2 : 5;
-}
-
-/* ---- fold_swath.c: for scans along columns -------------------------------------------------- */
-
-/** Units of a warp's swath that no other has, as quern::swath_units says; it reads as many as it
- * has lanes. */
-#define QN_SWATH_UNITS 30
-/** Choose units for swaths, and their access; false: operands do not lie so, or packs do as well.
- */
-bool qn_fold_choose_swaths(const qn_fold_making *m);
-/** Swaths of a row. */
-static inline int64_t qn_fold_row_swaths(const qn_fold *f)
-{
-    return qn_over(f->extent[f->form.kept - 1], (int64_t)QN_SWATH_UNITS * f->form.lanes);
-}
-
-/* ---- fold_scan_apart.c ---------------------------------------------------------------------- */
-
-/** Have a thread of that kind take several scans of few elements, where that costs less than
- * `others`. Returns what it costs then. */
-double qn_fold_take_scans_apart(const qn_fold_making *m, double others);
-
-/* ---- fold_packed.c: for scans along rows and narrow columns
- * ---------------------------------------------------- */
-
-/** Have blocks take several rows, or narrow columns, as one run of memory, where that costs less
- * than what is planned. */
-void qn_fold_take_packed(const qn_fold_making *m, uint32_t value_size);
-/** Bytes that an operand has in shared memory then. */
-uint32_t qn_fold_packed_room(const qn_fold_form *form, uint32_t item_size);
-
-/* ---- fold_strips.c: for scans along columns ------------------------------------------------- */
-
-/** Have the tiles of planned columns go in strips, where that can be. */
-void qn_fold_take_strips(const qn_fold_making *m, uint32_t value_size);
-/** Have a block hold such tiles in shared memory and registers, where all inputs come in words. */
-void qn_fold_hold_columns(const qn_fold_making *m, uint32_t value_size);
-/** Units of a thread that are taken at once. */
-enum { QN_STRIPS_BATCH = 4 };
-/** The same of whole lines; false: they do not lie so, and nothing that was decided has changed. */
-bool qn_fold_take_lines(const qn_fold_making *m, uint32_t value_size);
-/** Of a line of the cache: runs of memory lie in shared memory as far behind its beginning. */
-#define QN_PHASE_BYTES 128
-/** By lines, packed: the operand whose room operand `k` has, its own or that of the first input. */
-static inline size_t qn_fold_lines_home(const qn_fold_form *f, size_t inputs, size_t k)
-{
-    return k == inputs && f->back == QN_LINES_SHARED ? 0 : k;
-}
-/** Bytes of shared memory for the sums of a block's strips, by lines or not. */
-uint32_t qn_fold_sums_bytes(const qn_fold *fold, uint32_t value_size);
-/** Bytes that an operand has in shared memory then. */
-uint32_t qn_fold_lines_room(const qn_fold_form *form, uint32_t item_size);
-double qn_fold_lines_cost(const qn_fold *fold);
-/** Instructions for an element then. */
-double qn_fold_strips_cost(const qn_fold *fold);
-/** Values that tiles leave for each other then. */
-int64_t qn_fold_strips_values(const qn_fold *fold);
 
 #endif /* QN_FOLD_H */

@@ -5,7 +5,7 @@
  * to know: off the alignment, packs of several operands are only taken together where all are off
  * alike.
  */
-#include "array/fold.h"
+#include "array/fold_scans.h"
 
 #define WORD         4
 #define SHIFTED_MORE 2 /* registers of quern::shifted: a word, and how far it shifts */

@@ -6,17 +6,27 @@
  * shared, so an element takes few instructions and no one waits; but only threads for columns read,
  * each some positions ahead, so columns must be many, or memory has too little to do.
  */
-#include "array/fold.h"
+#include "array/fold_scans.h"
 
 #define MOST_STEPS    16 /* positions of a thread at once: each repeats the code */
 #define FEW_STEPS     32 /* the same where a processor has few threads, and registers for them: */
 #define FEW_THREADS   (2 * QN_FOLD_BLOCK)
 #define DEAR_STEPS    4    /* the same where the texts are long */
+#define FEW_BLOCKS    4    /* for a processor: with fewer, they are smaller */
 #define MOST_ELEMENTS 64   /* of them */
 #define REGISTERS     32   /* for their inputs */
 #define MEMORY_BYTES  40e3 /* under way for a processor, reads and writes, at memory's speed */
 #define TORN          1.5  /* how much longer it takes to write sectors in parts; */
 #define WIDE          8    /* bytes of a pack from which on few sectors are written so */
+
+/* Cycles of a processor: */
+#define CYCLE_BYTES       19  /* what memory moves in one, */
+#define SWATH_CYCLES      300 /* what a warp takes for a row of its swath, */
+#define SWATH_LANE_CYCLES 50  /* and for each element of a lane; */
+#define WAIT_CYCLES       800 /* until what is read is there, */
+#define LANE_CYCLES       25  /* and what a thread takes for each element of a position */
+#define LONG              32  /* positions of columns that may be split */
+#define STARVING          1.2 /* times as long as memory: then tiles may do better */
 
 /* Instructions, as the generated code has them. */
 #define THREAD_COST  30 /* a thread */
@@ -46,21 +56,46 @@ static uint32_t choose_steps(const qn_fold_making *m)
     return qn_power_of_two(f->length, steps);
 }
 
-/* How much longer than at memory's speed it takes, for want of reads that are under way. */
+/* Bytes of an element, of the inputs or of all operands. */
+static double element_bytes(const qn_fold_making *m, size_t count)
+{
+    double bytes = 0;
+    for (size_t k = 0; k < count; k++) {
+        const bool once = m->fold->form.access[k] == QN_ACCESS_BROADCAST;
+        bytes += once ? 0 : m->operands[k].item_size;
+    }
+    return bytes;
+}
+
+/* How much longer than memory takes for all columns a thread takes for its own: one position after
+ * the other, however few there are beside each other. On an H200 swaths of int8 took 1100 cycles
+ * a row, of float16 650, of float32 460: of 887 rows of 35465 int8 0.03 of a copy's speed. */
+static double lateness(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    const double each = f->form.swath
+                            ? SWATH_CYCLES + SWATH_LANE_CYCLES * f->form.lanes
+                            : (double)WAIT_CYCLES / f->form.steps + LANE_CYCLES * f->form.lanes;
+    const double memory =
+        (double)f->outputs * element_bytes(m, m->count) / (m->rules->processors * CYCLE_BYTES);
+    const double held = qn_fold_descent_blocks(f->form.steps) * QN_FOLD_BLOCK;
+    return threads(m) > held ? 0 : each / memory;
+}
+
+/* How much longer than at memory's speed it takes, for want of reads that are under way, or since
+ * columns are long and few. */
 static double hunger(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
-    double in = 0, all = 0;
-    for (size_t k = 0; k < m->count; k++) {
-        const double bytes = f->form.access[k] == QN_ACCESS_BROADCAST
-                                 ? 0
-                                 : (double)m->operands[k].item_size * f->form.lanes;
-        in += k < m->inputs ? bytes : 0;
-        all += bytes;
-    }
+    const double in = element_bytes(m, m->inputs), all = element_bytes(m, m->count);
     const double held = qn_fold_descent_blocks(f->form.steps) * QN_FOLD_BLOCK;
-    const double flying = QN_MIN(threads(m), held) * f->form.steps * in;
-    return in == 0 ? 1 : QN_MAX(1, MEMORY_BYTES * in / all / flying);
+    const double flying = QN_MIN(threads(m), held) * f->form.steps * f->form.lanes * in;
+    return in == 0 ? 1 : QN_MAX(QN_MAX(1, lateness(m)), MEMORY_BYTES * in / all / flying);
+}
+
+bool qn_fold_descent_starves(const qn_fold_making *m)
+{
+    return m->fold->length >= LONG && hunger(m) > STARVING;
 }
 
 static double descent_cost(const qn_fold_making *m)
@@ -119,6 +154,20 @@ static double plan_best(const qn_fold_making *m)
     return plan_lanes(m, best);
 }
 
+/* Smaller blocks where there are few threads, so that all processors have some: 16384 columns of
+ * int8 went at 0.47 of a copy's speed on an H200 with blocks of 256 threads, at 0.63 with those
+ * of 32. */
+static void choose_warps(const qn_fold_making *m)
+{
+    qn_fold *f = m->fold;
+    const int64_t warps = qn_over(f->outputs / f->form.lanes, QN_WARP);
+    uint8_t each = QN_FOLD_BLOCK / QN_WARP;
+    while (each > 1 && warps < (int64_t)m->rules->processors * FEW_BLOCKS * each) {
+        each /= 2;
+    }
+    f->form.warps = each < QN_FOLD_BLOCK / QN_WARP && f->form.apart == 0 ? each : 0;
+}
+
 void qn_fold_take_descents(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
@@ -135,7 +184,7 @@ void qn_fold_take_descents(const qn_fold_making *m)
     f->form.line_in = f->form.line_out = 0;
     f->form.block = f->form.ragged = f->form.split = f->form.again = f->form.spread = 0;
     f->form.strips = f->form.bundles = f->form.lines = f->form.back = f->form.apart = 0;
-    f->form.packed = f->form.woven = f->form.swath = 0;
+    f->form.packed = f->form.woven = f->form.swath = f->form.warps = 0;
     f->head = f->rest = 0;
     double descent = plan_best(m);
     if (f->form.swath) {
@@ -143,7 +192,9 @@ void qn_fold_take_descents(const qn_fold_making *m)
         f->groups = qn_over(qn_fold_packs(f), QN_FOLD_BLOCK / QN_WARP);
     } else {
         descent = qn_fold_take_scans_apart(m, descent);
-        f->groups = qn_over(f->outputs / f->form.lanes, QN_FOLD_BLOCK * QN_MAX(f->form.apart, 1));
+        choose_warps(m);
+        f->groups = qn_over(f->outputs / f->form.lanes,
+                            qn_fold_threads(&f->form) * QN_MAX(f->form.apart, 1));
     }
     f->units = f->chunk = f->length;
     f->workers = 1;

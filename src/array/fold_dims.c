@@ -7,7 +7,7 @@
  * order, and where positions, which count in it, gain nothing. Else positions go along as the
  * strides of one more operand.
  */
-#include "array/fold.h"
+#include "array/fold_scans.h"
 #include <string.h>
 
 static bool is_reduced(const qn_fold_making *m, int axis)

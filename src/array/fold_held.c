@@ -5,7 +5,7 @@
  * go in aligned words and there is enough for every processor. The thing to know: tiles wait for
  * those in front, and how fast a scan goes follows from how many bytes all blocks hold meanwhile.
  */
-#include "array/fold.h"
+#include "array/fold_scans.h"
 
 #define PARKED_WORDS 18 /* of 16 bytes that a thread has in shared memory: three blocks fit */
 #define OWNED_WORDS  9  /* and in registers */

@@ -6,7 +6,7 @@
  * run of memory is brought in and taken back in words of 16 bytes, however few columns there are
  * and wherever they lie, so lines of 3 bytes cost no more than others.
  */
-#include "array/fold.h"
+#include "array/fold_scans.h"
 
 #define SHARED_BYTES (48 * 1024 - 64)
 #define MOST_LENGTH  128 /* lines of a strip */

@@ -8,7 +8,7 @@
  * there each row has some lanes of a warp, and each lane elements that follow each other. Columns
  * take turns in the run: an element of one is as many further on as there are beside each other.
  */
-#include "array/fold.h"
+#include "array/fold_scans.h"
 
 #include <math.h>
 

@@ -5,9 +5,10 @@
  * warps of a block work on one, tile by tile; where they are fewer still, each tile has a block of
  * its own, which gets the value before the tile from the blocks before it.
  */
-#include "array/fold.h"
+#include "array/fold_scans.h"
 
 #include <math.h>
+#include <string.h>
 
 #define WARPS         (QN_FOLD_BLOCK / QN_WARP)
 #define MOST_STEPS    8   /* units of a thread at once: each repeats the code */
@@ -93,8 +94,9 @@ static bool has_long_rows(const qn_fold_making *m, int64_t blocks)
            m->inputs > 0 && f->length * bytes >= least;
 }
 
-/* `tiles`: rows go in tiles, if one is not all of a row. */
-static void choose_threads(const qn_fold_making *m, bool tiles)
+/* `tiles`: rows go in tiles, if one is not all of a row. `apart`: columns are split, however many
+ * there are. */
+static void choose_threads(const qn_fold_making *m, bool tiles, bool apart)
 {
     qn_fold *f = m->fold;
     int64_t packs = f->form.columns ? f->outputs / f->form.lanes : f->outputs;
@@ -102,11 +104,11 @@ static void choose_threads(const qn_fold_making *m, bool tiles)
     int64_t sweep = QN_WARP * f->form.steps;            /* units of a warp at once */
     uint32_t bytes = f->form.lanes * m->operands[0].item_size;
     uint32_t segment = f->form.columns ? qn_power_of_two(SEGMENT_BYTES / bytes, QN_WARP) : 1;
-    bool few = qn_over(packs, segment) < blocks; /* outputs, to keep the device busy */
+    bool few = apart || qn_over(packs, segment) < blocks; /* outputs, to keep the device busy */
     if (f->form.columns) {
         uint32_t beside = qn_over(packs, QN_WARP) >= blocks ? QN_WARP : segment;
         beside = few ? qn_fold_tile_width(f, m->operands) : beside;
-        f->form.block = packs < blocks * QN_FOLD_BLOCK / 2;
+        f->form.block = apart || packs < blocks * QN_FOLD_BLOCK / 2;
         f->workers = f->form.block ? QN_WARP / QN_MIN(beside, qn_power_of_two(packs, QN_WARP)) : 1;
     } else {
         bool many = !tiles && packs >= blocks * WARPS && f->units <= 16 * sweep;
@@ -185,32 +187,50 @@ static void choose_lanes(const qn_fold_making *m, uint32_t value_size, uint32_t 
     }
 }
 
+/* `apart`: columns are split into tiles. */
+static void plan(const qn_fold_making *m, uint32_t value_size, bool apart)
+{
+    qn_fold *fold = m->fold;
+    const qn_fold_form dims = {.kept = fold->form.kept, .reduced = fold->form.reduced, .scan = 1};
+    fold->form = dims;
+    fold->cost = 0;
+    fold->form.columns = fold->form.kept > 0 && qn_fold_dense_columns(m);
+    uint32_t values = thread_values(m, value_size, false);
+    choose_lanes(m, value_size, values);
+    fold->form.steps = (uint8_t)QN_MIN(values / fold->form.lanes, MOST_STEPS);
+    choose_threads(m, false, apart);
+    if (fold->form.split) {
+        values = thread_values(m, value_size, true);
+        uint32_t most = fold->form.columns ? COLUMN_STEPS : MOST_STEPS;
+        uint32_t steps = QN_MIN(values / fold->form.lanes, most), kept = input_steps(m);
+        fold->form.again = kept > steps;
+        fold->form.steps = (uint8_t)QN_MAX(steps, kept);
+        choose_threads(m, true, apart);
+        fold->form.again &= fold->form.split;
+    }
+    /* warps have units enough to exchange */
+    fold->form.spread = has_stray(m) && fold->workers == QN_WARP;
+    qn_fold_take_strips(m, value_size);
+    qn_fold_stage(m, value_size);
+    qn_fold_take_packed(m, value_size);
+    qn_fold_take_descents(m);
+}
+
 void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand_count, int ndim,
                        const int64_t *shape, const qn_fold_rules *rules, uint32_t value_size)
 {
     qn_fold_making m = qn_fold_begin(fold, operands, operand_count, rules);
-    fold->cost = 0;
     qn_fold_dims(&m, ndim, shape);
-    fold->form.columns = fold->form.kept > 0 && qn_fold_dense_columns(&m);
-    uint32_t values = thread_values(&m, value_size, false);
-    choose_lanes(&m, value_size, values);
-    fold->form.steps = (uint8_t)QN_MIN(values / fold->form.lanes, MOST_STEPS);
-    choose_threads(&m, false);
-    if (fold->form.split) {
-        values = thread_values(&m, value_size, true);
-        uint32_t most = fold->form.columns ? COLUMN_STEPS : MOST_STEPS;
-        uint32_t steps = QN_MIN(values / fold->form.lanes, most), kept = input_steps(&m);
-        fold->form.again = kept > steps;
-        fold->form.steps = (uint8_t)QN_MAX(steps, kept);
-        choose_threads(&m, true);
-        fold->form.again &= fold->form.split;
+    plan(&m, value_size, false);
+    if (fold->form.descends && qn_fold_descent_starves(&m)) {
+        qn_fold_decided whole;
+        const double cost = fold->cost;
+        memcpy(whole.bytes, fold, sizeof whole.bytes);
+        plan(&m, value_size, true);
+        if (fold->cost >= cost) {
+            memcpy(fold, whole.bytes, sizeof whole.bytes);
+        }
     }
-    /* warps have units enough to exchange */
-    fold->form.spread = has_stray(&m) && fold->workers == QN_WARP;
-    qn_fold_take_strips(&m, value_size);
-    qn_fold_stage(&m, value_size);
-    qn_fold_take_packed(&m, value_size);
-    qn_fold_take_descents(&m);
     qn_fold_take_rows(&m, value_size);
     qn_fold_hold_columns(&m, value_size);
     fold->form.wide = qn_fold_needs_wide(&m);

@@ -9,7 +9,7 @@
  * more, the places of several columns take too many registers (on an H200 0.73 of a copy's speed
  * fell to 0.53).
  */
-#include "array/fold.h"
+#include "array/fold_scans.h"
 #include <string.h>
 
 #define MOST_LENGTH 16 /* elements of a scan */

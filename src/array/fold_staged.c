@@ -6,7 +6,7 @@
  * in aligned packs along the scan, or in rows shorter than a warp likes, wastes accesses and lanes.
  * With one, each element takes more instructions, but every operand is reached as it lies.
  */
-#include "array/fold.h"
+#include "array/fold_scans.h"
 
 #define ALONE  64 /* an output of at most so many elements has one thread */
 #define BESIDE 32 /* outputs of a tile that lie side by side */

@@ -7,7 +7,7 @@
  * by all threads of a block at once (templates/strips.cuh), so a tile may have many columns side by
  * side and few positions.
  */
-#include "array/fold.h"
+#include "array/fold_scans.h"
 
 #define SEGMENT_BYTES 64 /* of columns side by side that a block takes at least */
 #define MOST_BESIDE   64 /* threads side by side: with more, few strips share the sums in front */

@@ -5,7 +5,7 @@
  * thing to know: what is written in parts of sectors takes several times as long as whole ones. On
  * an H200 rows of 250409 float32 went at 0.56 of a copy's speed, of 250408 at 0.86.
  */
-#include "array/fold.h"
+#include "array/fold_scans.h"
 
 #define NARROW      2    /* bytes of an element: few of them are moved at once elsewhere */
 #define NARROW_ROW  256  /* bytes of a row: with fewer, a warp has little of it */

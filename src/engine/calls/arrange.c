@@ -9,6 +9,7 @@
  * find; the arrays get theirs when the call is launched, and where there is none left, it goes by
  * the plan without them.
  */
+#include "array/fold_scans.h"
 #include "engine/engine_internal.h"
 #include <string.h>
 

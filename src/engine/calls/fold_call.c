@@ -4,6 +4,7 @@
  * In: options, a planned fold. Out: a set of axes, the bytes that decide the code, the fields of
  * quern::fold.
  */
+#include "array/fold_scans.h"
 #include "engine/folding.h"
 #include <string.h>
 
@@ -141,12 +142,16 @@ size_t qn_fold_form_bytes(uint8_t *bytes, const qn_call *call)
     enum { FIXED = offsetof(qn_fold_form, access) };
     const qn_fold_form *f = &call->fold.form;
     const uint32_t axes = call->kernel->uses_axes ? call->axes : 0;
-    _Static_assert(FIXED + sizeof axes + 1 + QUERN_MAX_PARAMETERS <= QN_FORM_BYTES,
+    _Static_assert(FIXED + sizeof axes + 1 + 2 * QUERN_MAX_PARAMETERS <= QN_FORM_BYTES,
                    "room for the form, the axes, and what a kind adds");
     memcpy(bytes, f, FIXED);
     memcpy(bytes + FIXED, &axes, sizeof axes);
     memcpy(bytes + FIXED + sizeof axes, f->access, call->operand_count);
-    return FIXED + sizeof axes + call->operand_count;
+    const size_t used = FIXED + sizeof axes + call->operand_count;
+    if (f->boxed) {
+        memcpy(bytes + used, f->way, call->operand_count);
+    }
+    return used + (f->boxed ? call->operand_count : 0);
 }
 
 quern_status qn_fold_geometry(quern_launch_config *config, const qn_call *call,
@@ -160,7 +165,7 @@ quern_status qn_fold_geometry(quern_launch_config *config, const qn_call *call,
     }
     *config = (quern_launch_config){.size = sizeof *config,
                                     .grid = {(uint32_t)blocks, 1, 1},
-                                    .block = {QN_FOLD_BLOCK, 1, 1},
+                                    .block = {qn_fold_threads(&call->fold.form), 1, 1},
                                     .shared_bytes = call->fold.shared};
     return QUERN_OK;
 }
@@ -203,7 +208,7 @@ quern_status qn_fold_walk(qn_parameter_block *block, const qn_call *call)
         w.across = f->across;
         w.run = f->run;
     }
-    if (f->form.packed || f->form.joined) {
+    if (f->form.packed || f->form.joined || f->form.boxed) {
         w.beside = f->beside;
         w.across = f->across;
         w.run = f->run;

@@ -7,6 +7,7 @@
 #ifndef QN_SOURCE_FOLDS_H
 #define QN_SOURCE_FOLDS_H
 
+#include "array/fold_scans.h"
 #include "engine/folding.h"
 #include "engine/source/source.h"
 
@@ -224,6 +225,12 @@ quern_status qn_scan_held_source(qn_text *out, const qn_call *call, qn_header *h
 
 /** The same as qn_scan_source for scans of few elements, several a thread. */
 quern_status qn_scan_apart_source(qn_text *out, const qn_call *call, qn_header *headers,
+                                  size_t *header_count);
+
+/* ---- source_scan_boxed.c -------------------------------------------------------------------- */
+
+/** The same as qn_scan_source for boxes, whose operands lie in different orders. */
+quern_status qn_scan_boxed_source(qn_text *out, const qn_call *call, qn_header *headers,
                                   size_t *header_count);
 
 /* ---- source_scan_packed.c ------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
  * Plans of scans: which layouts wait in shared memory and how, and that a tile never holds more
  * than its block has room for.
  */
-#include "array/fold.h"
+#include "array/fold_scans.h"
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
@@ -43,7 +43,8 @@ static void make(qn_fold *fold, const layout *l)
                            .scan = true,
                            .ordered = true,
                            .pack_bytes = 16,
-                           .processors = PROCESSORS};
+                           .processors = PROCESSORS,
+                           .shared = 227 << 10};
     qn_fold_make_scan(fold, operands, 2, l->ndim, l->shape, &rules, l->value);
 }
 
@@ -232,4 +233,33 @@ Test(scan_plan, runs_fit_and_words_are_aligned)
     }
     cr_assert_gt(runs, 10000, "%d of 20000 by runs", runs);
     cr_assert_gt(words, runs, "%d operands and rows in words", words);
+}
+
+/* How an axis is gone down whose columns are long for as many as there are: by threads that each go
+ * down all of some, or in tiles, and not by warps that would take a row after the other. */
+Test(scan_plan, long_columns_are_split)
+{
+    static const struct {
+        int64_t length, count;
+        uint32_t item;
+        bool swath, split;
+    } columns[] = {
+        {13, 16131939, 1, true, false}, {97, 1081007, 2, true, false},
+        {97, 324301, 1, false, false},  {887, 236433, 1, false, false},
+        {4001, 52415, 1, false, true},  {4001, 26207, 2, false, true},
+        {4001, 3931, 2, false, true},   {887, 59109, 4, false, false},
+    };
+    for (size_t n = 0; n < QN_COUNT(columns); n++) {
+        const int64_t length = columns[n].length, count = columns[n].count;
+        const uint32_t item = columns[n].item;
+        layout l = {"columns",    2, 0, {length, count}, {{count + 2, 1}, {count, 1}}, {3, 0},
+                    {item, item}, 4};
+        l.repeats = true;
+        qn_fold f;
+        make(&f, &l);
+        cr_expect_eq(f.form.swath, columns[n].swath, "%lld x %lld of %u: in swaths: %d",
+                     (long long)length, (long long)count, item, f.form.swath);
+        cr_expect_eq(f.form.split, columns[n].split, "%lld x %lld of %u: in tiles: %d",
+                     (long long)length, (long long)count, item, f.form.split);
+    }
 }

@@ -46,7 +46,7 @@ static shape draw_shape(void)
     const bool soft = whole_is_soft();
     const shape s = {.length = 1 + rand() % 24 + rand() % 2 * 64,
                      .count = 260 + rand() % 1500 + rand() % 2 * 1800,
-                     .matrices = soft ? 1 + rand() % 4 : 700 + rand() % 9};
+                     .matrices = soft ? 4 + rand() % 4 : 700 + rand() % 9};
     return s;
 }
 
