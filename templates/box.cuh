@@ -46,6 +46,14 @@ __device__ __forceinline__ int pitch(int bytes, int stride)
     return pitch % 32 == 0 ? pitch + 16 : pitch;
 }
 
+// Elements from one scan to the next, of `piece` elements of B bytes: an odd number of words, so that
+// threads meet in different banks.
+template <int B_> __device__ __forceinline__ int box_pitch(int piece)
+{
+    constexpr int word = B_ < 4 ? 4 / B_ : 1;
+    return piece <= max(word, 2) ? piece : ((piece + word - 1) / word | 1) * word;
+}
+
 // Division of a number below 2^15 by one that is not known to the compiler.
 struct part {
     int by;
@@ -62,7 +70,7 @@ struct part {
 
 // A run of an input: it begins `offset` bytes from the box, and is kept at `spot`. `part`: bits for
 // the cuts along which the last box has the run.
-__device__ __forceinline__ int2 run(int offset, int spot, unsigned part)
+__device__ __forceinline__ int2 box_run(int offset, int spot, unsigned part)
 {
     return make_int2(offset, (int)((unsigned)spot | part << 16));
 }

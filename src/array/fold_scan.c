@@ -231,8 +231,11 @@ void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand
             memcpy(fold, whole.bytes, sizeof whole.bytes);
         }
     }
-    qn_fold_take_rows(&m, value_size);
-    qn_fold_hold_columns(&m, value_size);
+    qn_fold_take_boxes(&m, value_size);
+    if (!fold->form.boxed) {
+        qn_fold_take_rows(&m, value_size);
+        qn_fold_hold_columns(&m, value_size);
+    }
     fold->form.wide = qn_fold_needs_wide(&m);
 }
 
@@ -240,7 +243,9 @@ void qn_fold_print_scan(qn_text *out, const qn_fold *f, size_t operand_count)
 {
     qn_text_printf(out, "%lld scan%s of %lld element%s, ", (long long)f->outputs,
                    f->outputs == 1 ? "" : "s", (long long)f->length, f->length == 1 ? "" : "s");
-    if (f->form.runs) {
+    if (f->form.boxed) {
+        qn_fold_print_boxes(out, f);
+    } else if (f->form.runs) {
         qn_fold_print_runs(out, f);
     } else if (f->form.held && !f->form.strips) {
         qn_fold_print_held(out, f);

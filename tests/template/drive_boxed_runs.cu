@@ -32,7 +32,7 @@
     int2 *const runs = (int2 *)(_quern_pool + 20 * 1024);
 #define HOLE_place                                                                                 \
     for (int run = threadIdx.x; run < 64; run += 256) {                                            \
-        runs[run] = quern::run(run * 128, run * pitch, (unsigned)(run < _quern_walk.head));        \
+        runs[run] = quern::box_run(run * 128, run * pitch, (unsigned)(run < _quern_walk.head));        \
     }                                                                                              \
     quern::memory all{0, 2};                                                                       \
     all.reach(((_quern_walk.packs - 1) * 64 + _quern_walk.head) * 128ll - 2);

@@ -253,10 +253,11 @@ static void place_fetched(qn_text *out, const qn_call *call, uint32_t k)
             k, d);
         add_spot(out, call, k, d);
     }
-    qn_text_printf(out,
-                   "        _quern_fetched%u[_quern_at] = quern::run(_quern_offset, _quern_spot%u, "
-                   "_quern_part);\n    }\n",
-                   k, k);
+    qn_text_printf(
+        out,
+        "        _quern_fetched%u[_quern_at] = quern::box_run(_quern_offset, _quern_spot%u, "
+        "_quern_part);\n    }\n",
+        k, k);
 }
 
 /* Where inputs have what lies along the dimensions [first, end) of the walk's order `w`, and where

@@ -356,7 +356,8 @@ static void positions_hole(qn_text *out, const qn_call *call)
 static void kept_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
-    qn_source_split(out, call, 1, 0, f->spans || f->phases || f->joined ? f->outer : f->kept,
+    qn_source_split(out, call, 1, 0,
+                    f->spans || f->phases || f->joined || f->boxed ? f->outer : f->kept,
                     "_quern_output", "_quern_kept", 0, call->operand_count);
     for (uint32_t k = 0; k < call->operand_count; k++) {
         const char *constant = call->operands[k].output ? "" : "const ";

@@ -170,7 +170,8 @@ typedef quern_status (*writer)(qn_text *, const qn_call *, qn_header *, size_t *
 /* What writes a scan of a template of its own; else NULL. */
 static writer writer_of(const qn_fold_form *f)
 {
-    return f->swath    ? qn_scan_swaths_source
+    return f->boxed    ? qn_scan_boxed_source
+           : f->swath  ? qn_scan_swaths_source
            : f->strips ? qn_scan_columns_source
            : f->apart  ? qn_scan_apart_source
            : f->packed ? qn_scan_packed_source

@@ -64,6 +64,8 @@ static const struct {
     {"drive_scan.cu", {"-DCOLUMNS=1", "-DBLOCK=1", "-DTILES=1", "-DEXCLUSIVE=0"}},
     {"drive_scan_apart.cu", {"-DEXCLUSIVE=0"}},
     {"drive_scan_apart.cu", {"-DEXCLUSIVE=1"}},
+    {"drive_scan_boxed.cu", {"-DAGAIN=0", "-DEXCLUSIVE=1"}},
+    {"drive_scan_boxed.cu", {"-DAGAIN=1", "-DEXCLUSIVE=0"}},
     {"drive_scan_descend.cu", {"-DEXCLUSIVE=0"}},
     {"drive_scan_descend.cu", {"-DEXCLUSIVE=1"}},
     {"drive_scan_held.cu", {"-DRAGGED=0", "-DEXCLUSIVE=0"}},

@@ -13,18 +13,18 @@ static quern_array *x, *whole, *y; /* y: a view of `whole`, whose axes lie in th
 static quern_call_options options;
 static const int axis = 1;
 
-static int32_t at(int seed, int n)
+static int16_t at(int seed, int n)
 {
-    return (int32_t)((n * 2654435761u + (unsigned)seed) >> 24);
+    return (int16_t)((n * 2654435761u + (unsigned)seed) >> 24);
 }
 
 static quern_array *numbers(int seed)
 {
-    int32_t *host = malloc(COUNT * sizeof *host);
+    int16_t *host = malloc(COUNT * sizeof *host);
     for (int n = 0; n < COUNT; n++) {
         host[n] = at(seed, n);
     }
-    quern_array *made = array_of(QUERN_INT32, SHAPE(A, B, C), host);
+    quern_array *made = array_of(QUERN_INT16, SHAPE(A, B, C), host);
     free(host);
     return made;
 }
@@ -35,7 +35,7 @@ static void open_arranged(void)
     OK(quern_stream_new(&stream, engine));
     OK(quern_scan(&cumsum, engine, "T x", "T y", "x", "a + b", "y = a", NULL, NULL));
     x = numbers(1);
-    OK(quern_array_new(&whole, engine, QUERN_INT32, SHAPE(C, B, A)));
+    OK(quern_array_new(&whole, engine, QUERN_INT16, SHAPE(C, B, A)));
     OK(quern_array_transpose(&y, whole, NULL));
     options = (quern_call_options)QUERN_CALL_OPTIONS_INIT;
     options.axes = &axis;
@@ -60,10 +60,10 @@ TestSuite(arranged_scans, .init = open_arranged, .fini = close_arranged);
 /* Compare with the sums along axis 1 of numbers(seed), and forget them. */
 static void expect_sums(int seed)
 {
-    int32_t *sums = malloc(COUNT * sizeof *sums);
+    int16_t *sums = malloc(COUNT * sizeof *sums);
     for (int i = 0; i < A; i++) {
         for (int k = 0; k < C; k++) {
-            int32_t sum = 0;
+            int16_t sum = 0;
             for (int j = 0; j < B; j++) {
                 sum += at(seed, (i * B + j) * C + k);
                 sums[(k * B + j) * A + i] = sum;
@@ -73,7 +73,7 @@ static void expect_sums(int seed)
     OK(quern_synchronize(engine));
     expect_bytes(whole, sums, COUNT * sizeof *sums, "sums");
     free(sums);
-    OK(quern_array_fill(whole, &(int32_t){-1}, sizeof(int32_t)));
+    OK(quern_array_fill(whole, &(int16_t){-1}, sizeof(int16_t)));
     OK(quern_synchronize(engine)); /* the stream does not wait for the engine's own */
 }
 

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * source_scan_boxed: the CUDA source of a scan by boxes. In: a call whose fold is planned so. Out:
+ * the text of templates/scan_boxed.cu with its holes filled. The thing to know: dimensions inside a
+ * box count from 0, and that of the scan is the last. `_quern_partD` divides by the extent of
+ * dimension D, and `_quern_hereD` is how much of it this box has. In the room of operand K,
+ * `_quern_roomK`, a scan begins `_quern_pitchK` elements behind the one before it. On its way in or
+ * out the element at hand is `_quern_offset` bytes from where the box begins, in scan `_quern_row`
+ * at `_quern_spot`.
+ */
+#include "embedded/templates.h"
+#include "engine/source/source_folds.h"
+
+#define TURNS 4 /* elements of a thread that are under way together */
+
+static const char *type_of(const qn_call *call, uint32_t k)
+{
+    return qn_source_type(call, call->operand_parameter[k]);
+}
+
+static uint32_t home(const qn_call *call, uint32_t k)
+{
+    return (uint32_t)qn_fold_lines_home(&call->fold.form, call->input_operands, k);
+}
+
+static bool is_cut(const qn_fold_form *f, int d)
+{
+    return d == f->boxed ? f->pieces : f->cuts >> d & 1;
+}
+
+static void form_hole(qn_text *out, const qn_call *call)
+{
+    qn_source_index_type(out, call->fold.form.wide);
+    qn_source_flag(out, "exclusive", call->kernel->exclusive);
+    qn_source_flag(out, "pieces", call->fold.form.pieces);
+    qn_source_flag(out, "again", call->fold.form.again);
+    qn_source_number(out, "turns", TURNS);
+}
+
+/* ---- the box -------------------------------------------------------------------------------- */
+
+/* The number of the box along what is cut says whether it is the last there. */
+static void last_boxes(qn_text *out, const qn_call *call)
+{
+    static const char *const last[QN_FOLD_BOX_DIMS] = {"head", "across", "run"};
+    const qn_fold_form *f = &call->fold.form;
+    int cut = __builtin_popcount(f->cuts), outer = f->outer;
+    qn_text_puts(out, cut > 0 ? "    _quern_index _quern_left = _quern_output;\n" : "");
+    for (int d = f->boxed - 1; d >= 0; d--) {
+        if (!is_cut(f, d)) {
+            continue;
+        }
+        qn_text_printf(out,
+                       "    if (const _quern_index _quern_own = _quern_left; true) {\n"
+                       "        _quern_left = _quern_walk.extent[%d].divide(_quern_own);\n"
+                       "        if (_quern_own - _quern_left * _quern_walk.extent[%d].value == "
+                       "_quern_walk.extent[%d].value - 1) {\n"
+                       "            _quern_here%d = (int)_quern_walk.%s;\n"
+                       "        }\n"
+                       "    }\n",
+                       outer - 1, outer - 1, outer - 1, d, last[cut - 1]);
+        outer--;
+        cut--;
+    }
+}
+
+static void here_hole(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    for (int d = 0; d < f->boxed; d++) {
+        qn_text_printf(out,
+                       "    const quern::part _quern_part%d((int)_quern_walk.extent[%d].value);\n"
+                       "    [[maybe_unused]] int _quern_here%d = _quern_part%d.by;\n",
+                       d, f->outer + d, d, d);
+    }
+    qn_text_printf(out, "    const quern::part _quern_part%d((int)_quern_walk.units);\n", f->boxed);
+    last_boxes(out, call);
+    qn_text_puts(out, "    const int _quern_scans = (int)_quern_walk.chunk;\n"
+                      "    const int _quern_all = _quern_scans * (int)_quern_walk.units;\n");
+    /* scans from one along a dimension to the next */
+    for (int d = f->boxed - 1; d >= 0; d--) {
+        if (d == f->boxed - 1) {
+            qn_text_printf(out, "    [[maybe_unused]] constexpr int _quern_apart%d = 1;\n", d);
+        } else {
+            qn_text_printf(out,
+                           "    const int _quern_apart%d = _quern_apart%d * _quern_part%d.by;\n", d,
+                           d + 1, d + 1);
+        }
+    }
+}
+
+static void room_hole(qn_text *out, const qn_call *call)
+{
+    qn_text_puts(out, "    int _quern_used = 0;\n");
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        const uint32_t size = call->operands[k].item_size;
+        if (home(call, k) == k) {
+            qn_text_printf(
+                out,
+                "    const int _quern_pitch%u = quern::box_pitch<%u>((int)_quern_walk.units);\n"
+                "    char *const _quern_room%u = _quern_memory + _quern_used;\n"
+                "    _quern_used += (_quern_scans * _quern_pitch%u * %u + 15) & ~15;\n",
+                k, size, k, k, size);
+        }
+    }
+}
+
+/* ---- on the way in and out ------------------------------------------------------------------ */
+
+/* The coordinate along dimension `d`, of what is left of a number; the last one is all of it. */
+static void next_coordinate(qn_text *out, const qn_fold_form *f, int levels, int d, bool last)
+{
+    if (!last) {
+        qn_source_indent(out, levels);
+        qn_text_printf(out, "_quern_outer = _quern_part%d.of(_quern_rest);\n", d);
+        qn_source_indent(out, levels);
+        qn_text_printf(out, "_quern_rest -= _quern_outer * _quern_part%d.by;\n", d);
+    }
+    if (is_cut(f, d)) {
+        qn_source_indent(out, levels);
+        if (d == f->boxed) {
+            qn_text_puts(out, "_quern_there &= _quern_rest < _quern_length;\n");
+        } else {
+            qn_text_printf(out, "_quern_there &= _quern_rest < _quern_here%d;\n", d);
+        }
+    }
+}
+
+/* Where the element of number `_quern_own` lies, counted in the operand's own order. */
+static void locate(qn_text *out, const qn_call *call, uint32_t k)
+{
+    const qn_fold_form *f = &call->fold.form;
+    qn_text_puts(out, "                const int _quern_own = _quern_at + 256 * _quern_turn;\n"
+                      "                [[maybe_unused]] int _quern_outer, _quern_rest = "
+                      "_quern_own;\n"
+                      "                int _quern_offset = 0, _quern_row = 0, _quern_spot = 0;\n"
+                      "                bool _quern_there = _quern_own < _quern_all;\n");
+    for (int at = 0; at <= f->boxed; at++) {
+        const int d = f->way[k] >> 2 * at & 3;
+        const bool last = at == f->boxed;
+        next_coordinate(out, f, 4, d, last);
+        qn_text_printf(out,
+                       "                _quern_offset += _quern_rest * "
+                       "(int)_quern_walk.stride[%u][%d];\n",
+                       k, f->outer + d);
+        if (d == f->boxed) {
+            qn_text_puts(out, "                _quern_spot = _quern_rest;\n");
+        } else {
+            qn_text_printf(out, "                _quern_row += _quern_rest * _quern_apart%d;\n", d);
+        }
+        qn_text_puts(out, last ? "" : "                _quern_rest = _quern_outer;\n");
+    }
+}
+
+static void begin_loop(qn_text *out)
+{
+    qn_text_puts(out, "#pragma unroll 1\n"
+                      "        for (int _quern_at = threadIdx.x; _quern_at < _quern_all; "
+                      "_quern_at += 256 * _quern_turns) {\n");
+}
+
+static void begin_turns(qn_text *out)
+{
+    qn_text_puts(out, "#pragma unroll\n"
+                      "            for (int _quern_turn = 0; _quern_turn < _quern_turns; "
+                      "_quern_turn++) {\n");
+}
+
+/* Where the piece begins in memory. */
+static void place_piece(qn_text *out, const qn_call *call, uint32_t k)
+{
+    const qn_fold_form *f = &call->fold.form;
+    qn_text_printf(out, "        auto *const _quern_piece%u = _quern_place%u", k, k);
+    if (f->pieces) {
+        qn_text_printf(out, " + (long long)_quern_start * _quern_walk.stride[%u][%d]", k, f->kept);
+    }
+    qn_text_puts(out, ";\n");
+}
+
+static void fetch(qn_text *out, const qn_call *call, uint32_t k)
+{
+    const uint32_t size = call->operands[k].item_size;
+    begin_turns(out);
+    locate(out, call, k);
+    qn_text_printf(out,
+                   "                if (_quern_there) {\n"
+                   "                    quern::bring_word<%u>(_quern_room%u + (_quern_row * "
+                   "_quern_pitch%u + _quern_spot) * %u, _quern_piece%u + _quern_offset);\n"
+                   "                }\n"
+                   "            }\n",
+                   size, home(call, k), home(call, k), size, k);
+}
+
+static void fetch_hole(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        place_piece(out, call, k);
+        begin_loop(out);
+        fetch(out, call, k);
+        qn_text_puts(out, "        }\n");
+    }
+}
+
+static void keep_hole(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        const uint32_t size = call->operands[k].item_size;
+        const char *word = qn_source_word(size);
+        place_piece(out, call, k);
+        begin_loop(out);
+        begin_turns(out);
+        locate(out, call, k);
+        qn_text_printf(out,
+                       "                if (_quern_there) {\n"
+                       "                    *(%s *)(_quern_piece%u + _quern_offset) = *(const %s "
+                       "*)(_quern_room%u + (_quern_row * _quern_pitch%u + _quern_spot) * %u);\n"
+                       "                }\n"
+                       "            }\n"
+                       "        }\n",
+                       word, k, word, home(call, k), home(call, k), size);
+    }
+}
+
+/* ---- scanning ------------------------------------------------------------------------------- */
+
+/* Whether scan `_quern_row` is there, and where it begins in the outputs' memory, for what post may
+ * keep of that. */
+static void row_hole(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        qn_text_printf(out, "            [[maybe_unused]] long long _quern_reduced%u = 0;\n", k);
+    }
+    qn_text_puts(out, "            [[maybe_unused]] int _quern_outer, _quern_rest = _quern_row;\n"
+                      "            bool _quern_there = _quern_row < _quern_scans;\n");
+    for (int d = f->boxed - 1; d >= 0; d--) {
+        next_coordinate(out, f, 3, d, d == 0);
+        for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+            qn_text_printf(out,
+                           "            _quern_reduced%u += (long long)_quern_rest * "
+                           "_quern_walk.stride[%u][%d];\n",
+                           k, k, f->outer + d);
+        }
+        qn_text_puts(out, d > 0 ? "            _quern_rest = _quern_outer;\n" : "");
+    }
+}
+
+/* The address of the element in shared memory. */
+static void shelf(qn_text *out, const qn_call *call, uint32_t k)
+{
+    qn_text_printf(out, "(_quern_room%u + (_quern_row * _quern_pitch%u + _quern_spot) * %u)",
+                   home(call, k), home(call, k), call->operands[k].item_size);
+}
+
+static void take_hole(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        const char *type = type_of(call, k);
+        qn_source_indent(out, 4);
+        qn_text_printf(out, "const %s _quern_input%u = ", type, k);
+        if (qn_source_is_bool(call, k)) {
+            qn_text_puts(out, "quern::truth");
+        } else {
+            qn_text_printf(out, "*(const %s *)", type);
+        }
+        shelf(out, call, k);
+        qn_text_puts(out, ";\n");
+    }
+}
+
+static void inputs(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        qn_text_printf(out, "_quern_input%u, ", k);
+    }
+}
+
+static const char *position(const qn_call *call)
+{
+    return call->kernel->uses_position ? "_quern_start + _quern_spot" : "0";
+}
+
+/* Post may leave an output as it is: then memory keeps what it has. */
+static void give_hole(qn_text *out, const qn_call *call)
+{
+    const uint32_t first = call->input_operands, end = call->operand_count;
+    for (uint32_t k = first; k < end; k++) {
+        qn_source_indent(out, 4);
+        qn_text_printf(out, "%s _quern_result%u = ", type_of(call, k), k);
+        qn_source_fold_value(out, call, k, "_quern_start + _quern_spot");
+    }
+    qn_source_indent(out, 4);
+    qn_text_puts(out, "_quern_post(");
+    inputs(out, call);
+    for (uint32_t k = first; k < end; k++) {
+        qn_text_printf(out, "_quern_result%u, ", k);
+    }
+    qn_text_printf(out, "%s, _quern_value.value);\n", position(call));
+    for (uint32_t k = first; k < end; k++) {
+        qn_source_indent(out, 4);
+        qn_text_printf(out, "*(%s *)", type_of(call, k));
+        shelf(out, call, k);
+        qn_text_printf(out, " = _quern_result%u;\n", k);
+    }
+}
+
+#define HOLES(X)                                                                                   \
+    QN_FOLD_HOLES(X)                                                                               \
+    X(SCAN, scan)                                                                                  \
+    X(OPERANDS, operands)                                                                          \
+    X(BOUNDS, bounds)                                                                              \
+    X(FORM, form)                                                                                  \
+    X(HERE, here)                                                                                  \
+    X(ROOM, room)                                                                                  \
+    X(INITIAL, initial)                                                                            \
+    X(FETCH, fetch)                                                                                \
+    X(ROW, row)                                                                                    \
+    X(TAKE, take)                                                                                  \
+    X(ARGUMENTS, arguments)                                                                        \
+    X(GIVE, give)                                                                                  \
+    X(KEEP, keep)
+
+enum { HOLES(QN_HOLE_ID) HOLE_COUNT };
+_Static_assert(HOLE_COUNT <= QN_TEMPLATE_HOLES, "room for all holes");
+
+quern_status qn_scan_boxed_source(qn_text *out, const qn_call *call, qn_header *headers,
+                                  size_t *header_count)
+{
+    qn_text t[HOLE_COUNT] = {{0}};
+    qn_source_fold_holes(t, call);
+    qn_source_function(&t[SCAN], call, QN_REDUCE);
+    qn_source_operands(&t[OPERANDS], call, 0, call->operand_count);
+    qn_text_printf(&t[BOUNDS], "%d, 5", QN_FOLD_BLOCK);
+    form_hole(&t[FORM], call);
+    here_hole(&t[HERE], call);
+    room_hole(&t[ROOM], call);
+    qn_source_scan_initial(&t[INITIAL], call);
+    fetch_hole(&t[FETCH], call);
+    row_hole(&t[ROW], call);
+    take_hole(&t[TAKE], call);
+    inputs(&t[ARGUMENTS], call);
+    qn_text_puts(&t[ARGUMENTS], position(call));
+    give_hole(&t[GIVE], call);
+    keep_hole(&t[KEEP], call);
+    const qn_source_template template = {
+        .text = qn_embedded_scan_boxed_cu,
+        .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
+        .holes = t,
+        .hole_count = HOLE_COUNT,
+        .headers = QN_FOLD_HEADERS | QN_HEADER(QN_HEADER_SCAN) | QN_HEADER(QN_HEADER_BOX) |
+                   QN_HEADER(QN_HEADER_PACK),
+    };
+    return qn_source_expand(out, call, &template, headers, header_count);
+}

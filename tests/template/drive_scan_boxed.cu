@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+//
+// y[j][i], the sums of x[i][j] along j: templates/scan_boxed.cu by hand. A box has 64 rows of x, and a
+// piece of them at a time. -DAGAIN=1: a row has several lanes. -DEXCLUSIVE=1: without the element itself.
+//
+//   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DAGAIN=1 -DEXCLUSIVE=0
+//     tests/template/drive_scan_boxed.cu
+#define DIMENSIONS 3
+#include "sum.cuh"
+// in this order
+#include "box.cuh"
+#include "scan.cuh"
+
+#define HOLE_bounds 256, 5
+#define HOLE_form                                                                                  \
+    typedef int _quern_index;                                                                      \
+    constexpr bool _quern_again = AGAIN, _quern_exclusive = EXCLUSIVE, _quern_pieces = true;       \
+    constexpr int _quern_turns = 4;
+#define HOLE_kept                                                                                  \
+    const char *const x = (const char *)_quern_array0 + _quern_output * _quern_walk.stride[0][0];  \
+    char *const y = (char *)_quern_array1 + _quern_output * _quern_walk.stride[1][0];
+#define HOLE_here                                                                                  \
+    const int _quern_scans = (int)_quern_walk.chunk;                                               \
+    const int here = min(_quern_scans, (int)(_quern_walk.results - _quern_output * _quern_scans)); \
+    const quern::part scans(_quern_scans), piece((int)_quern_walk.units);
+#define HOLE_room                                                                                  \
+    const int pitch = quern::box_pitch<4>(piece.by);                                               \
+    float *const room = (float *)_quern_memory;
+#define HOLE_initial _quern_initial.begin(0);
+// by rows of x, then by columns
+#define HOLE_fetch                                                                                 \
+    for (int at = threadIdx.x; at < _quern_scans * piece.by; at += 256) {                          \
+        const int row = piece.of(at), spot = at - row * piece.by;                                  \
+        if (row < here && spot < _quern_length) {                                                  \
+            quern::bring_word<4>(room + row * pitch + spot,                                        \
+                                 x + row * _quern_walk.stride[0][1] + (_quern_start + spot) * 4);  \
+        }                                                                                          \
+    }
+#define HOLE_keep                                                                                  \
+    for (int at = threadIdx.x; at < _quern_scans * _quern_length; at += 256) {                     \
+        const int spot = scans.of(at), row = at - spot * _quern_scans;                             \
+        if (row < here) {                                                                          \
+            *(float *)(y + row * 4 + (_quern_start + spot) * _quern_walk.stride[1][2]) =           \
+                room[row * pitch + spot];                                                          \
+        }                                                                                          \
+    }
+#define HOLE_row  const bool _quern_there = _quern_row < here;
+#define HOLE_take float &element = room[_quern_row * pitch + _quern_spot];
+#define HOLE_arguments element, 0
+#define HOLE_give      _quern_post(element, element, 0, _quern_value.value);
+
+#include "scan_boxed.cu"

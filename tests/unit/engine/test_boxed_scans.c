@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Scans by boxes (src/array/fold_boxes.c) beside results made on the host. Each case is drawn: the
+ * types, the extents, in which order each operand lies in memory, what is left out between its
+ * elements, which axes run backwards, along which axis the scan goes, what the texts do.
+ */
+#include "held.h"
+
+static void open_boxes(void)
+{
+    whole_open_on("soft:1,shared=227"); /* so that small arrays have boxes enough */
+}
+
+TestSuite(boxed_scans, .init = open_boxes, .fini = whole_close);
+
+enum { DRAWN = 48, DIMS = 4, OPERANDS = 3 };
+
+/* How an operand lies: elements from one position along an axis to the next, and to the first. */
+typedef struct layout {
+    int64_t strides[DIMS], first, all;
+} layout;
+
+static void shuffle(int *order)
+{
+    for (int d = DIMS - 1; d > 0; d--) {
+        const int other = rand() % (d + 1), kept = order[d];
+        order[d] = order[other];
+        order[other] = kept;
+    }
+}
+
+static layout draw_layout(const int64_t *shape, bool repeats)
+{
+    int order[DIMS] = {0, 1, 2, 3};
+    layout l = {.first = rand() % 6};
+    int64_t stride = 1 + rand() % 4 / 3;
+    shuffle(order);
+    for (int at = 0; at < DIMS; at++) {
+        const int d = order[at];
+        const bool once = repeats && rand() % 4 == 0;
+        l.strides[d] = once ? 0 : stride * (rand() % 4 == 0 ? -1 : 1);
+        l.first += l.strides[d] < 0 ? -l.strides[d] * (shape[d] - 1) : 0;
+        stride *= once ? 1 : shape[d] + rand() % 5 / 3;
+    }
+    l.all = l.first + 1;
+    for (int d = 0; d < DIMS; d++) {
+        l.all += l.strides[d] > 0 ? l.strides[d] * (shape[d] - 1) : 0;
+    }
+    return l;
+}
+
+static int64_t place_of(const layout *l, const int64_t *at)
+{
+    int64_t place = l->first;
+    for (int d = 0; d < DIMS; d++) {
+        place += l->strides[d] * at[d];
+    }
+    return place;
+}
+
+/* Few thousand to a few ten thousand elements, along an axis that is short or in pieces. */
+static void draw_shape(int64_t *shape, int axis)
+{
+    for (int d = 0; d < DIMS; d++) {
+        shape[d] = 1 + rand() % 5 + (rand() % 3 == 0 ? rand() % 14 : 0);
+    }
+    shape[axis] = 2 + rand() % 9 + rand() % 2 * (rand() % 900);
+    shape[(axis + 1 + rand() % 3) % DIMS] *= whole_is_soft() ? 24 : 1200; /* for all processors */
+}
+
+typedef struct way {
+    const char *post;
+    bool exclusive, keeps, product, adds;
+} way;
+
+static const way ways[] = {
+    {"y = a", .product = true},
+    {"y = a", .exclusive = true},
+    {"if (x % 2 != 0) y = a", .keeps = true},
+    {"y = a + 2 * x", .adds = true},
+};
+
+/* The output's numbers in one scan, from `at` on. */
+static void expect_one(char *to, int64_t size, int64_t length, int axis, int64_t *at,
+                       const layout *l, const way *w)
+{
+    int64_t sum = 0;
+    for (at[axis] = 0; at[axis] < length; at[axis]++) {
+        const int64_t x = number_at(place_of(&l[0], at)), before = sum;
+        sum += w->product ? x * number_at(place_of(&l[1], at)) : x;
+        const int64_t result = (w->exclusive ? before : sum) + (w->adds ? 2 * x : 0);
+        if (!w->keeps || x % 2 != 0) {
+            memcpy(to + place_of(&l[2], at) * size, &result, (size_t)size);
+        }
+    }
+    at[axis] = 0;
+}
+
+static void expect(char *to, int64_t size, const int64_t *shape, int axis, const layout *l,
+                   const way *w)
+{
+    for (int64_t n = 0; n < shape[0] * shape[1] * shape[2] * shape[3]; n++) {
+        int64_t at[DIMS], rest = n;
+        for (int d = DIMS - 1; d >= 0; d--) {
+            at[d] = rest % shape[d];
+            rest /= shape[d];
+        }
+        if (at[axis] == 0) {
+            expect_one(to, size, shape[axis], axis, at, l, w);
+        }
+    }
+}
+
+static quern_array *wrap(quern_array *memory, element t, const int64_t *shape, const layout *l)
+{
+    quern_array *a;
+    int64_t strides[DIMS];
+    for (int d = 0; d < DIMS; d++) {
+        strides[d] = l->strides[d] * t.size;
+    }
+    OK(quern_array_wrap(&a, engine, t.dtype, DIMS, shape, strides,
+                        (char *)quern_array_pointer(memory) + l->first * t.size, NULL, NULL));
+    return a;
+}
+
+static quern_kernel *scan_of(const way *w)
+{
+    const quern_scan_options options = {.size = sizeof options, .exclusive = w->exclusive};
+    quern_kernel *kernel;
+    OK(quern_scan(&kernel, engine, "T x, U u", "V y", w->product ? "x * u" : "x", "a + b", w->post,
+                  w->exclusive ? "0" : NULL, &options));
+    return kernel;
+}
+
+/* How many plans were those this is about; with several lanes a scan; in pieces. */
+typedef struct counts {
+    int boxes, lanes, pieces;
+} counts;
+
+static void check(int n, const way *w, const element *types, counts *seen)
+{
+    const int axis = rand() % DIMS;
+    int64_t shape[DIMS];
+    layout l[OPERANDS];
+    quern_array *memory[OPERANDS], *arrays[OPERANDS];
+    char *numbers[OPERANDS];
+    draw_shape(shape, axis);
+    for (int k = 0; k < OPERANDS; k++) {
+        l[k] = draw_layout(shape, k == 1);
+        numbers[k] = malloc((size_t)(l[k].all * types[k].size));
+        cr_assert(numbers[k]);
+        fill_numbers(numbers[k], l[k].all, types[k].size);
+        OK(quern_array_from(&memory[k], engine, types[k].dtype, SHAPE(l[k].all), numbers[k]));
+        arrays[k] = wrap(memory[k], types[k], shape, &l[k]);
+    }
+    expect(numbers[2], types[2].size, shape, axis, l, w);
+    quern_kernel *kernel = scan_of(w);
+    const quern_value values[] = {QUERN_VALUES(arrays[0], arrays[1], arrays[2])};
+    quern_call_options o = QUERN_CALL_OPTIONS_INIT;
+    o.axis_count = 1;
+    o.axes = &axis;
+    quern_explanation *e;
+    OK(quern_explain(&e, kernel, values, OPERANDS, &o));
+    OK(quern_call_n(kernel, values, OPERANDS, &o));
+    cr_expect_eq(differing(memory[2], numbers[2], l[2].all * types[2].size), 0,
+                 "case %d: %lld x %lld x %lld x %lld along %d: %s", n, (long long)shape[0],
+                 (long long)shape[1], (long long)shape[2], (long long)shape[3], axis, e->plan);
+    seen->boxes += strstr(e->plan, "by boxes of") != NULL;
+    seen->lanes += strstr(e->plan, " lanes a scan") != NULL;
+    seen->pieces += strstr(e->plan, ", in pieces of") != NULL;
+    quern_explanation_release(e);
+    quern_kernel_release(kernel);
+    for (int k = 0; k < OPERANDS; k++) {
+        quern_array_release(arrays[k]);
+        quern_array_release(memory[k]);
+        free(numbers[k]);
+    }
+}
+
+Test(boxed_scans, of_drawn_layouts)
+{
+    static const element types[] = {{QUERN_INT32, 4}, {QUERN_INT64, 8}};
+    const int cases = whole_is_soft() ? DRAWN : 12;
+    counts seen = {0};
+    srand(71);
+    for (int n = 0; n < cases; n++) {
+        const element drawn[OPERANDS] = {types[rand() % 2], types[rand() % 2], types[rand() % 2]};
+        check(n, &ways[n % 4], drawn, &seen);
+    }
+    cr_expect_gt(seen.boxes, cases / 2);
+    cr_expect(!whole_is_soft() || (seen.lanes > 2 && seen.pieces > 2),
+              "%d with lanes, %d in pieces", seen.lanes, seen.pieces);
+}
