@@ -12,64 +12,30 @@ HOLE_here
 HOLE_room
     quern::front<_type_reduce> _quern_initial;
 HOLE_initial
-    // This lane's place among the `width` of its scan.
-    const int _quern_width = _quern_again ? (int)_quern_walk.workers : 1;
-    const int _quern_at = threadIdx.x & (_quern_width - 1);
     // What lies in front of the piece, of the thread's scan. Boxes without pieces may have more of them.
     quern::front<_type_reduce> _quern_carried = _quern_initial;
     for (_quern_index _quern_start = 0;;) {
         const int _quern_length =
             _quern_pieces ? (int)min(_quern_walk.units, _quern_walk.covered - _quern_start)
                           : (int)_quern_walk.units;
-        const int _quern_each = (_quern_length + _quern_width - 1) / _quern_width;
-        const int _quern_from = min(_quern_at * _quern_each, _quern_length);
-        const int _quern_to = min(_quern_from + _quern_each, _quern_length);
 HOLE_fetch
         quern::await_words();
         __syncthreads();
 #pragma unroll 1
-        for (int _quern_turn = 0; _quern_turn < _quern_scans; _quern_turn += 256 / _quern_width) {
-            const int _quern_row = _quern_turn + (int)threadIdx.x / _quern_width;
+        for (int _quern_row = threadIdx.x; _quern_row < _quern_scans; _quern_row += 256) {
 HOLE_row
-            quern::front<_type_reduce> _quern_front = _quern_pieces ? _quern_carried : _quern_initial;
-            const int _quern_end = _quern_there ? _quern_to : _quern_from;
-            if constexpr (_quern_again) {
-                _quern_slot _quern_sum;
-#pragma unroll 4
-                for (int _quern_spot = _quern_from; _quern_spot < _quern_end; _quern_spot++) {
-HOLE_take
-                    const _type_reduce _quern_mapped = _quern_map(HOLE_arguments);
-                    _quern_sum.value = _quern_spot == _quern_from
-                                           ? _quern_mapped
-                                           : _quern_scan(_quern_sum.value, _quern_mapped);
-                }
-#pragma unroll 1
-                for (int _quern_distance = 1; _quern_distance < _quern_width; _quern_distance *= 2) {
-                    const _quern_slot _quern_other = quern::shuffle(_quern_sum, _quern_distance, true);
-                    if (_quern_at >= _quern_distance && _quern_from < _quern_end) {
-                        _quern_sum.value = _quern_scan(_quern_other.value, _quern_sum.value);
-                    }
-                }
-                const _quern_slot _quern_before = quern::shuffle(_quern_sum, 1, true);
-                if (_quern_at > 0 && _quern_from < _quern_end) {
-                    _quern_front.append(_quern_before, _quern_scan);
-                }
+            if (!_quern_there) {
+                continue;
             }
+            quern::front<_type_reduce> _quern_front = _quern_pieces ? _quern_carried : _quern_initial;
 #pragma unroll 4
-            for (int _quern_spot = _quern_from; _quern_spot < _quern_end; _quern_spot++) {
+            for (int _quern_spot = 0; _quern_spot < _quern_length; _quern_spot++) {
 HOLE_take
                 const _quern_slot _quern_value = quern::next_value<_quern_exclusive>(
                     _quern_front, _quern_map(HOLE_arguments), _quern_scan);
 HOLE_give
             }
             _quern_carried = _quern_front;
-        }
-        // The last lane of a scan has what lies in front of its next piece: full ones leave no lane
-        // without elements.
-        if constexpr (_quern_pieces && _quern_again) {
-            _quern_carried.value = quern::shuffle(_quern_carried.value,
-                                                  (int)threadIdx.x % 32 | (_quern_width - 1), false);
-            _quern_carried.has = true;
         }
         __syncthreads();
 HOLE_keep

@@ -19,7 +19,6 @@
 #define LEAST_RUN     16
 #define ALL           64 /* elements of a scan that come at once, if they fit */
 #define BLOCKS        4  /* for a processor at least */
-#define LEAST_EACH    4  /* elements of a thread, where a scan has several */
 #define LEAST_ITEM    4  /* bytes of an element; of narrower ones a copy goes by words */
 #define MOST_ITEM     16
 
@@ -29,15 +28,12 @@
 #define COPY_COST    8    /* an element of an operand, on its way in or out, and for each */
 #define DIM_COST     6    /* dimension of a box */
 #define ELEMENT_COST 9    /* an element: its accesses in shared memory, its value */
-#define TWICE_COST   14   /* the same where a scan has several threads, which go over it twice */
 #define WAIT_COST    512  /* the same of a box of one scan, whose thread waits for each */
 #define BLOCK_COST   9000 /* a box, whatever is in it */
 #define INPUT_TORN   12   /* bytes that are read in vain at the ends of a run */
 #define OUTPUT_TORN  24   /* the same of one that is written, where memory reads them first */
-#define PIECE_TIME                                                                                 \
-    1.3               /* times as long if a box comes in pieces, each of which waits for memory    \
-                       */
-#define START_COST 10 /* in units */
+#define PIECE_TIME   1.3  /* times as long if a box comes in pieces, each of which waits */
+#define START_COST   10   /* in units */
 
 /* Extents of a box along the kept dimensions, then the elements of a scan that come at once. */
 typedef struct scan_box {
@@ -114,17 +110,6 @@ static bool has_boxes(const qn_fold_making *m, const scan_box *b)
     return count_boxes(m->fold, b) >= (int64_t)m->rules->processors * BLOCKS;
 }
 
-/* Threads of a scan: several where a box has few, if each has some elements. */
-static uint32_t workers_of(const scan_box *b, int along)
-{
-    uint32_t workers = 1;
-    while (workers < QN_WARP && 2 * workers * b->scans <= QN_FOLD_BLOCK &&
-           2 * workers * LEAST_EACH <= b->extent[along]) {
-        workers *= 2;
-    }
-    return workers;
-}
-
 /* ---- choosing ------------------------------------------------------------------------------- */
 
 /* Runs of so many bytes for each operand in its own order. */
@@ -171,18 +156,6 @@ static bool grow_beside(const qn_fold_making *m, scan_box *b)
     return grown;
 }
 
-/* Let all threads of a scan have as many elements of a piece, so that none is without the value in
- * front of the next. */
-static bool whole_shares(const qn_fold_making *m, scan_box *b)
-{
-    const int along = m->fold->form.kept;
-    const uint32_t workers = workers_of(b, along);
-    if (b->extent[along] < m->fold->length) {
-        b->extent[along] -= b->extent[along] % workers;
-    }
-    return workers_of(b, along) == workers || b->extent[along] == m->fold->length;
-}
-
 /* The longest runs that fit, then scans for all threads, then what else has room. */
 static bool choose_box(const qn_fold_making *m, scan_box *b)
 {
@@ -210,7 +183,7 @@ static bool choose_box(const qn_fold_making *m, scan_box *b)
     for (int d = 0; d <= along; d++) {
         b->extent[d] = qn_over(f->extent[d], qn_over(f->extent[d], b->extent[d]));
     }
-    return whole_shares(m, b) && fits(m, b);
+    return fits(m, b);
 }
 
 /* ---- cost ----------------------------------------------------------------------------------- */
@@ -245,9 +218,7 @@ static double box_cost(const qn_fold_making *m, const scan_box *b)
     const qn_fold *f = m->fold;
     const double elements = (double)b->scans * (double)f->length;
     const double block = BLOCK_COST / elements;
-    const uint32_t workers = workers_of(b, f->form.kept);
-    double code = workers > 1 ? TWICE_COST : ELEMENT_COST, memory = 0;
-    code = QN_MAX(code, WAIT_COST / (double)(b->scans * workers));
+    double code = QN_MAX(ELEMENT_COST, WAIT_COST / (double)b->scans), memory = 0;
     int dims = 0;
     for (int d = 0; d <= f->form.kept; d++) {
         dims += b->extent[d] > 1;
@@ -348,8 +319,7 @@ static void fill(const qn_fold_making *m, const scan_box *b)
     f->units = b->extent[from.form.kept];
     f->form.pieces = f->units < f->length;
     f->chunk = b->scans;
-    f->workers = workers_of(b, from.form.kept);
-    f->form.again = f->workers > 1;
+    f->workers = 1;
     f->groups = count_boxes(&from, b);
     f->splits = 1;
 }
@@ -422,9 +392,6 @@ void qn_fold_print_boxes(qn_text *out, const qn_fold *f)
         qn_text_printf(out, "%s%lld", d > 0 ? " x " : "", (long long)f->extent[f->form.outer + d]);
     }
     qn_text_puts(out, f->form.boxed == 0 ? "1 scan" : " scans");
-    if (f->form.again) {
-        qn_text_printf(out, ", %u lanes a scan", f->workers);
-    }
     if (f->form.pieces) {
         qn_text_printf(out, ", in pieces of %lld", (long long)f->units);
     }

@@ -15,7 +15,7 @@
 #define FEW_BLOCKS    4    /* for a processor: with fewer, they are smaller */
 #define MOST_ELEMENTS 64   /* of them */
 #define REGISTERS     32   /* for their inputs */
-#define MEMORY_BYTES  40e3 /* under way for a processor, reads and writes, at memory's speed */
+#define MEMORY_BYTES  37e3 /* under way for a processor, reads and writes, at memory's speed */
 #define TORN          1.5  /* how much longer it takes to write sectors in parts; */
 #define WIDE          8    /* bytes of a pack from which on few sectors are written so */
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // y[j][i], the sums of x[i][j] along j: templates/scan_boxed.cu by hand. A box has 64 rows of x, and a
-// piece of them at a time. -DAGAIN=1: a row has several lanes. -DEXCLUSIVE=1: without the element itself.
+// piece of them at a time. -DEXCLUSIVE=1: without the element itself.
 //
-//   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DAGAIN=1 -DEXCLUSIVE=0
+//   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DEXCLUSIVE=0
 //     tests/template/drive_scan_boxed.cu
 #define DIMENSIONS 3
 #include "sum.cuh"
@@ -14,7 +14,7 @@
 #define HOLE_bounds 256, 5
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
-    constexpr bool _quern_again = AGAIN, _quern_exclusive = EXCLUSIVE, _quern_pieces = true;       \
+    constexpr bool _quern_exclusive = EXCLUSIVE, _quern_pieces = true;                             \
     constexpr int _quern_turns = 4;
 #define HOLE_kept                                                                                  \
     const char *const x = (const char *)_quern_array0 + _quern_output * _quern_walk.stride[0][0];  \

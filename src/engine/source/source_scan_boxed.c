@@ -33,7 +33,6 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_index_type(out, call->fold.form.wide);
     qn_source_flag(out, "exclusive", call->kernel->exclusive);
     qn_source_flag(out, "pieces", call->fold.form.pieces);
-    qn_source_flag(out, "again", call->fold.form.again);
     qn_source_number(out, "turns", TURNS);
 }
 
@@ -232,7 +231,7 @@ static void row_hole(qn_text *out, const qn_call *call)
         qn_text_printf(out, "            [[maybe_unused]] long long _quern_reduced%u = 0;\n", k);
     }
     qn_text_puts(out, "            [[maybe_unused]] int _quern_outer, _quern_rest = _quern_row;\n"
-                      "            bool _quern_there = _quern_row < _quern_scans;\n");
+                      "            bool _quern_there = true;\n");
     for (int d = f->boxed - 1; d >= 0; d--) {
         next_coordinate(out, f, 3, d, d == 0);
         for (uint32_t k = call->input_operands; k < call->operand_count; k++) {

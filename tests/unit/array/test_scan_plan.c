@@ -246,8 +246,9 @@ Test(scan_plan, long_columns_are_split)
     } columns[] = {
         {13, 16131939, 1, true, false}, {97, 1081007, 2, true, false},
         {97, 324301, 1, false, false},  {887, 236433, 1, false, false},
-        {4001, 52415, 1, false, true},  {4001, 26207, 2, false, true},
-        {4001, 3931, 2, false, true},   {887, 59109, 4, false, false},
+        {4001, 52415, 1, false, false}, {4001, 7863, 1, false, true},
+        {4001, 26207, 2, false, true},  {4001, 3931, 2, false, true},
+        {887, 59109, 4, false, false},
     };
     for (size_t n = 0; n < QN_COUNT(columns); n++) {
         const int64_t length = columns[n].length, count = columns[n].count;
