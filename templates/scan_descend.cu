@@ -23,6 +23,9 @@ HOLE_initial
 HOLE_begin
 #pragma unroll 1
     for (_quern_index _quern_base = 0; _quern_base <= _quern_last; _quern_base += _quern_steps) {
+        // Warps that have parts of the same sectors write them at about the same time: when they drift
+        // apart, memory gets each part by itself. Threads that have returned are not waited for.
+        __syncthreads();
         // How many positions are there. Loads of a whole batch have no condition.
         const int _quern_count = (int)min(_quern_last - _quern_base, (_quern_index)_quern_steps) + 1;
 HOLE_registers

@@ -34,6 +34,8 @@ HOLE_initial
 HOLE_begin
 #pragma unroll 1
     for (_quern_index _quern_base = 0; _quern_base <= _quern_last; _quern_base += _quern_steps) {
+        // As in scan_descend.cu: what lies side by side is written at about the same time.
+        __syncthreads();
         const int _quern_count = (int)min(_quern_last - _quern_base + 1, (_quern_index)_quern_steps);
 #pragma unroll
         for (int _quern_row = 0; _quern_row < _quern_steps; _quern_row++) {
