@@ -5,6 +5,7 @@
  * positions lie, and whether results go where the elements came from. The software device gets the
  * shared memory of a large GPU, and so many processors that there are few columns for each.
  */
+#include "draw.h"
 #include "held.h"
 
 static void open_held(void)
@@ -98,7 +99,7 @@ static void check_sums(bool exclusive)
     quern_kernel *kernel;
     OK(quern_scan(&kernel, engine, "T x", "T y", "x", "a + b", "y = a", "0", &options));
     srand(exclusive ? 5 : 3);
-    for (int n = 0; n < 24; n++) {
+    for (int n = 0; n < drawn(24); n++) {
         const element t = types[n % 4];
         columns c = draw_columns(t.size);
         fill(&c, t.size, exclusive);

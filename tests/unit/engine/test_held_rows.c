@@ -5,6 +5,7 @@
  * type, where rows begin and end, how many there are, and whether results go where the elements
  * came from. The software device gets the shared memory of a large GPU.
  */
+#include "draw.h"
 #include "held.h"
 
 static void open_held(void)
@@ -117,7 +118,7 @@ static void check_sums(bool exclusive)
     quern_kernel *kernel;
     OK(quern_scan(&kernel, engine, "T x", "T y", "x", "a + b", "y = a", "0", &options));
     srand(exclusive ? 5 : 3);
-    for (int n = 0; n < cases; n++) {
+    for (int n = 0; n < drawn(cases); n++) {
         const element t = types[n % 3];
         rows r = draw_rows(t.size, tiles);
         fill(&r, exclusive);
@@ -146,7 +147,7 @@ Test(held_rows, many_rows_by_runs)
     const int64_t blocks = 4 * processors();
     const int cases = blocks > 100 ? 2 : 24;
     srand(13);
-    for (int n = 0; n < cases; n++) {
+    for (int n = 0; n < drawn(cases); n++) {
         const element t = types[n % 2];
         const quern_scan_options options = {.size = sizeof options, .exclusive = n % 3 == 2};
         quern_kernel *kernel;
@@ -216,7 +217,7 @@ Test(held_rows, wider_results_off_alignment)
     quern_kernel *kernel;
     OK(quern_scan(&kernel, engine, "T x", "int64 y", "x", "a + b", "y = a", "0", NULL));
     srand(34);
-    for (int n = 0; n < 36; n++) {
+    for (int n = 0; n < drawn(36); n++) {
         const element t = types[n % 3];
         const int64_t count = 1 + rand() % 3, length = 20000 + rand() % 90000;
         const int64_t offset = rand() % 34, all = count * length + offset;
@@ -268,7 +269,7 @@ Test(held_rows, narrower_results)
     quern_kernel *kernel;
     OK(quern_scan(&kernel, engine, "T x", "int8 y", "x", "a + b", "y = a", "0", NULL));
     srand(21);
-    for (int n = 0; n < 24; n++) {
+    for (int n = 0; n < drawn(24); n++) {
         const element t = types[n % 3];
         const int64_t count = 1 + rand() % 3, length = 9000 + rand() % 30000;
         const int64_t all = count * length + MARGIN;

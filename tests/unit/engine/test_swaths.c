@@ -5,6 +5,7 @@
  * apart positions and matrices lie, where memory begins, what the texts do. Arrays end where their
  * memory does, so that whatever is read beside a row is memory's or is found.
  */
+#include "draw.h"
 #include "held.h"
 
 /* The shared memory of a large GPU, and few processors, so that there are columns enough for each.
@@ -148,7 +149,7 @@ Test(swaths, of_drawn_shapes)
 {
     static const element types[] = {
         {QUERN_INT8, 1}, {QUERN_INT16, 2}, {QUERN_INT32, 4}, {QUERN_INT64, 8}};
-    const int cases = whole_is_soft() ? DRAWN : 16;
+    const int cases = whole_is_soft() ? drawn(DRAWN) : 16;
     int swaths = 0;
     srand(55);
     for (int n = 0; n < cases; n++) {
