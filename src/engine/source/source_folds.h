@@ -227,6 +227,17 @@ quern_status qn_scan_held_source(qn_text *out, const qn_call *call, qn_header *h
 quern_status qn_scan_apart_source(qn_text *out, const qn_call *call, qn_header *headers,
                                   size_t *header_count);
 
+/* ---- source_scan_shelves.c: elements that wait in shared memory ----------------------------- */
+
+/** Writes the address of the element at hand for operand `k` there. */
+typedef void qn_shelf_writer(qn_text *out, const qn_call *call, uint32_t k);
+/** The element's inputs, `_quern_inputK`; these and its position as arguments of map. */
+void qn_source_shelves_take(qn_text *out, const qn_call *call, qn_shelf_writer *shelf);
+void qn_source_shelves_arguments(qn_text *out, const qn_call *call);
+/** Calls post, and leaves the results there. `at`: which element of the output it is in memory. */
+void qn_source_shelves_give(qn_text *out, const qn_call *call, qn_shelf_writer *shelf,
+                            const char *at);
+
 /* ---- source_scan_boxed.c -------------------------------------------------------------------- */
 
 /** The same as qn_scan_source for boxes, whose operands lie in different orders. */

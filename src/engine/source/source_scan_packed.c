@@ -11,11 +11,6 @@
 
 #define ELEMENT "_quern_line + _quern_spot * _quern_apart"
 
-static const char *type_of(const qn_call *call, uint32_t k)
-{
-    return qn_source_type(call, call->operand_parameter[k]);
-}
-
 static void form_hole(qn_text *out, const qn_call *call)
 {
     qn_source_index_type(out, call->fold.form.wide);
@@ -93,58 +88,6 @@ static void shelf(qn_text *out, const qn_call *call, uint32_t k)
                    home(call, k), home(call, k), call->operands[k].item_size);
 }
 
-static void take_hole(qn_text *out, const qn_call *call)
-{
-    for (uint32_t k = 0; k < call->input_operands; k++) {
-        const char *type = type_of(call, k);
-        qn_source_indent(out, 4);
-        qn_text_printf(out, "const %s _quern_input%u = ", type, k);
-        if (qn_source_is_bool(call, k)) {
-            qn_text_puts(out, "quern::truth");
-        } else {
-            qn_text_printf(out, "*(const %s *)", type);
-        }
-        shelf(out, call, k);
-        qn_text_puts(out, ";\n");
-    }
-}
-
-static void inputs(qn_text *out, const qn_call *call)
-{
-    for (uint32_t k = 0; k < call->input_operands; k++) {
-        qn_text_printf(out, "_quern_input%u, ", k);
-    }
-}
-
-static const char *position(const qn_call *call)
-{
-    return call->kernel->uses_position ? "_quern_start + _quern_spot" : "0";
-}
-
-/* Post may leave an output as it is: then memory keeps what it has. */
-static void give_hole(qn_text *out, const qn_call *call)
-{
-    const uint32_t first = call->input_operands, end = call->operand_count;
-    for (uint32_t k = first; k < end; k++) {
-        qn_source_indent(out, 4);
-        qn_text_printf(out, "%s _quern_result%u = ", type_of(call, k), k);
-        qn_source_fold_value(out, call, k, ELEMENT);
-    }
-    qn_source_indent(out, 4);
-    qn_text_puts(out, "_quern_post(");
-    inputs(out, call);
-    for (uint32_t k = first; k < end; k++) {
-        qn_text_printf(out, "_quern_result%u, ", k);
-    }
-    qn_text_printf(out, "%s, _quern_value.value);\n", position(call));
-    for (uint32_t k = first; k < end; k++) {
-        qn_source_indent(out, 4);
-        qn_text_printf(out, "*(%s *)", type_of(call, k));
-        shelf(out, call, k);
-        qn_text_printf(out, " = _quern_result%u;\n", k);
-    }
-}
-
 #define HOLES(X)                                                                                   \
     QN_FOLD_HOLES(X)                                                                               \
     X(SCAN, scan)                                                                                  \
@@ -178,10 +121,9 @@ quern_status qn_scan_packed_source(qn_text *out, const qn_call *call, qn_header 
     shared_hole(&t[SHARED], call);
     fetch_hole(&t[FETCH], call);
     qn_source_scan_initial(&t[INITIAL], call);
-    take_hole(&t[TAKE], call);
-    inputs(&t[ARGUMENTS], call);
-    qn_text_puts(&t[ARGUMENTS], position(call));
-    give_hole(&t[GIVE], call);
+    qn_source_shelves_take(&t[TAKE], call, shelf);
+    qn_source_shelves_arguments(&t[ARGUMENTS], call);
+    qn_source_shelves_give(&t[GIVE], call, shelf, ELEMENT);
     keep_hole(&t[KEEP], call);
     const qn_source_template template = {
         .text = qn_embedded_scan_packed_cu,
