@@ -22,8 +22,8 @@
 #define LEAST_ITEM    4  /* bytes of an element; of narrower ones a copy goes by words */
 #define MOST_ITEM     16
 
-/* Instructions, as the generated code has them. Where memory is busy for longer than that, they
- * cost nothing; qn_fold_run_cost() counts in other units, of which one has so many: */
+/* Instructions, as the generated code has them. Where memory takes longer, they cost nothing.
+ * qn_fold_run_cost() counts in units of so many of them: */
 #define UNIT         1.7
 #define COPY_COST    8    /* an element of an operand, on its way in or out, and for each */
 #define DIM_COST     6    /* dimension of a box */

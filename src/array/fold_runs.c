@@ -270,11 +270,11 @@ static bool pays_located(const qn_fold_making *m, bool packs)
     return widest <= WIDEST_LOCATED && !(located && packs);
 }
 
-/* Whether an operand whose elements do not lie on, `inputs` of which there are in all, can go so.
- * On an H200, of a copy's speed, other ways and by runs: sums of x[::2] of float16 0.49 and 0.65,
- * of float32 0.69 and 0.76, of int8 into int64 0.51 and 0.70; but of float64 0.87 and 0.83, of
- * int32 into int64 0.76 and 0.75. Of x[::-1], which has packs: float16 0.49 and 0.48, float32 0.76
- * and 0.64. Into y[::-1]: float32 0.70 and 0.77, int32 into int64 0.76 and 0.21. */
+/* Whether an operand whose elements do not lie on can go so. On an H200, of a copy's speed, other
+ * ways and by runs: sums of x[::2] of float16 0.49 and 0.65, of float32 0.69 and 0.76, of int8 into
+ * int64 0.51 and 0.70; but of float64 0.87 and 0.83, of int32 into int64 0.76 and 0.75. Of x[::-1],
+ * which has packs: float16 0.49 and 0.48, float32 0.76 and 0.64. Into y[::-1]: float32 0.70 and
+ * 0.77, int32 into int64 0.76 and 0.21. */
 static bool pays_apart(const qn_fold_making *m, size_t k)
 {
     const uint8_t access = m->fold->form.access[k];
