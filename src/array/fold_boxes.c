@@ -156,7 +156,8 @@ static bool grow_beside(const qn_fold_making *m, scan_box *b)
     return grown;
 }
 
-/* The longest runs that fit, then scans for all threads, then what else has room. */
+/* The longest runs that fit, then scans for all threads, then what else has room. False: not even
+ * two scans. */
 static bool choose_box(const qn_fold_making *m, scan_box *b)
 {
     const qn_fold *f = m->fold;
@@ -183,7 +184,7 @@ static bool choose_box(const qn_fold_making *m, scan_box *b)
     for (int d = 0; d <= along; d++) {
         b->extent[d] = qn_over(f->extent[d], qn_over(f->extent[d], b->extent[d]));
     }
-    return fits(m, b);
+    return fits(m, b) && b->scans > 1;
 }
 
 /* ---- cost ----------------------------------------------------------------------------------- */
@@ -391,7 +392,7 @@ void qn_fold_print_boxes(qn_text *out, const qn_fold *f)
     for (int d = 0; d < f->form.boxed; d++) {
         qn_text_printf(out, "%s%lld", d > 0 ? " x " : "", (long long)f->extent[f->form.outer + d]);
     }
-    qn_text_puts(out, f->form.boxed == 0 ? "1 scan" : " scans");
+    qn_text_puts(out, " scans");
     if (f->form.pieces) {
         qn_text_printf(out, ", in pieces of %lld", (long long)f->units);
     }

@@ -264,3 +264,32 @@ Test(scan_plan, long_columns_are_split)
                      (long long)length, (long long)count, item, f.form.split);
     }
 }
+
+/* Few scans whose elements are far from each other everywhere: a box of one would be no box. */
+Test(scan_plan, boxes_have_several_scans)
+{
+    int boxes = 0;
+    for (int a = 10; a < 80; a++) {
+        const int64_t length = 1000, apart = 80, rows = a, columns = 30;
+        layout l = {"far apart",
+                    3,
+                    2,
+                    {rows, columns, length},
+                    {{length * apart, rows * length * apart, apart},
+                     {columns * length * apart, length * apart, apart}},
+                    {0, 0},
+                    {8, 8},
+                    8};
+        l.repeats = true;
+        qn_fold f;
+        make(&f, &l);
+        int64_t kept = 1;
+        for (int d = 0; d < f.form.kept; d++) {
+            kept *= f.extent[d];
+        }
+        cr_expect_geq(kept, rows * columns, "%d rows", a);
+        cr_expect(f.form.outer == 0 || f.form.boxed > 0, "%d rows: a box of one scan", a);
+        boxes += f.form.boxed > 0;
+    }
+    cr_expect_gt(boxes, 10);
+}
