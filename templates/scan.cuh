@@ -252,25 +252,11 @@ __device__ __forceinline__ void pass_block(slot<T_> *fronts, const front<T_> &fi
     __syncthreads();
 }
 
-// The ticket of a block, in the order in which blocks begin: those before it run. The low half
-// counts the tickets of a launch, the high half launches: the last of `count` ends its own.
-__device__ __forceinline__ unsigned long long take_ticket(void *counter, int count)
-{
-    __shared__ unsigned long long ticket;
-    if (threadIdx.x == 0) {
-        ticket = atomicAdd((unsigned long long *)counter, 1ull);
-        if ((unsigned)ticket + 1 == (unsigned)count) {
-            atomicAdd((unsigned long long *)counter, (1ull << 32) - count);
-        }
-    }
-    __syncthreads();
-    return ticket;
-}
-
-// The ticket of a block that need not take one, because blocks begin in the order of their numbers:
-// CUDA promises no order, but GPUs keep this one, and CUB's scans (agent_scan.cuh) count on it, too.
-// No block waits for the answer of an atomic operation before it reads: on an H200, sums of 2^28
-// float32 by runs went at 0.75 of a copy's speed by tickets taken, at 0.82 so.
+// The ticket of a block: the low half is its number, the high half counts launches. Blocks begin in
+// the order of their numbers: CUDA promises no order, but GPUs keep this one, and CUB's scans
+// (agent_scan.cuh) count on it, too. So those before a block run, and none waits for the answer of an
+// atomic operation before it reads: on an H200, sums of 2^28 float32 by runs went at 0.75 of a copy's
+// speed by tickets taken in turn, at 0.82 so.
 __device__ __forceinline__ unsigned long long own_ticket(const void *counter)
 {
     unsigned long long both;

@@ -14,10 +14,10 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
     const int _quern_groups = _quern_tiles && !_quern_single ? (int)gridDim.x / _quern_splits : 1;
     unsigned long long _quern_ticket = 0;
     if constexpr (_quern_tiles) {
-        _quern_ticket = quern::take_ticket(_quern_workspace, (int)gridDim.x);
+        _quern_ticket = quern::own_ticket(_quern_workspace);
     }
-    const int _quern_group = _quern_tiles ? (int)_quern_ticket % _quern_groups : (int)blockIdx.x;
-    const int _quern_tile = _quern_tiles ? (int)_quern_ticket / _quern_groups : 0;
+    const int _quern_group = _quern_tiles ? (int)blockIdx.x % _quern_groups : (int)blockIdx.x;
+    const int _quern_tile = _quern_tiles ? (int)blockIdx.x / _quern_groups : 0;
     const _quern_index _quern_first =
         _quern_lone ? _quern_group : (_quern_index)_quern_group * _quern_walk.workers;
     const _quern_index _quern_begin = (_quern_index)_quern_tile * _quern_walk.chunk;
@@ -109,6 +109,9 @@ HOLE_initial
             _quern_stage, _quern_beside, (int)_quern_walk.workers,
             (int)_quern_walk.chunk / _quern_steps, _quern_initial, _quern_tile > 0, _quern_look,
             _quern_scan);
+        if constexpr (_quern_tiles) {
+            quern::return_ticket(_quern_workspace, (int)gridDim.x);
+        }
     }
 
     // Out as memory lies, which is worked out anew: kept from the way in, it took so many registers that
