@@ -36,6 +36,12 @@ HOLE_bring
 HOLE_bring_part
     }
 HOLE_put_each
+    // The same of a later tile, if the row has it whole.
+    if (_quern_whole && _quern_walk.beside > 0 &&
+        _quern_walk.covered - _quern_start >= _quern_share + _quern_walk.beside) {
+        const _quern_index _quern_later = _quern_start + (_quern_index)_quern_walk.beside;
+HOLE_ahead
+    }
 HOLE_await
     __syncwarp();
     // Units that the row has in part go element by element.

@@ -17,8 +17,10 @@
 #define WIDEST_STEP    4           /* of all, where an input's are some apart */
 #define WIDEST_LOCATED 4           /* bytes of an element */
 #define NARROW         2
-#define WIDE_VALUE     8  /* bytes; wider values take more registers */
-#define FEW_TILES      16 /* of a row */
+#define WIDE_VALUE     8          /* bytes; wider values take more registers */
+#define FEW_TILES      16         /* of a row */
+#define NARROW_HELD    2          /* bytes of an element */
+#define AHEAD_BYTES    (68 << 10) /* that a processor moves while memory that was asked for comes */
 
 /* Full tiles for each block that a processor holds at once: where runs would do, and where not. */
 #define HELD_WAVES     4
@@ -325,6 +327,26 @@ static bool pays(const qn_fold_making *m, uint32_t value_size, const qn_fold_for
     return (vectors || steps) && alike && inputs == 1 && value_size <= WIDE_VALUE;
 }
 
+/* How far on the tile lies whose memory a tile asks for. Blocks go over rows first, then on along
+ * them. Further on, what was asked for drives out what is still to be read: on an H200 float32 went
+ * at 0.80 of a copy's speed without, 0.845 with 80 or 100 tiles of 45 KiB on, 0.66 with 640. It
+ * does not pay where inputs pass through registers on their way (int8 off alignment 0.51 and 0.48),
+ * nor, where tiles are held, for wide elements (float32 0.89 and 0.89, float16 0.87 and 0.90). */
+static void ask_ahead(const qn_fold_making *m)
+{
+    qn_fold *f = m->fold;
+    int64_t bytes = 0;
+    bool pays = !f->form.held || qn_fold_row_narrowest(m, 0) <= NARROW_HELD;
+    for (size_t k = 0; k < m->count; k++) {
+        const uint8_t access = f->form.access[k];
+        bytes += access == QN_ACCESS_BROADCAST ? 0 : m->operands[k].item_size;
+        pays &= k >= m->inputs || access == QN_ACCESS_VECTOR || access == QN_ACCESS_BROADCAST;
+    }
+    const int64_t tile = f->chunk * QN_MAX(bytes, 1);
+    const int64_t blocks = QN_MAX((int64_t)m->rules->processors * AHEAD_BYTES / tile, 1);
+    f->beside = pays ? (blocks + f->groups / 2) / f->groups * f->chunk : 0;
+}
+
 void qn_fold_take_rows(const qn_fold_making *m, uint32_t value_size)
 {
     qn_fold *f = m->fold;
@@ -338,10 +360,13 @@ void qn_fold_take_rows(const qn_fold_making *m, uint32_t value_size)
     const bool reached = choose_access(m);
     const bool may_hold = reached && f->form.reduced == 1;
     if (may_hold && qn_fold_hold(m, value_size, HELD_WAVES)) {
+        ask_ahead(m);
         return;
     }
     if (!reached || !pays(m, value_size, &before) || !choose_run(m, value_size)) {
-        if (!may_hold || f->outputs > FEW_ROWS || !qn_fold_hold(m, value_size, FEW_HELD_WAVES)) {
+        if (may_hold && f->outputs <= FEW_ROWS && qn_fold_hold(m, value_size, FEW_HELD_WAVES)) {
+            ask_ahead(m);
+        } else {
             f->form = before;
         }
         return;
@@ -352,6 +377,7 @@ void qn_fold_take_rows(const qn_fold_making *m, uint32_t value_size)
     even_out(m, f->length + most_skipped(m));
     uint32_t largest;
     f->shared = block_room(m, value_size, &largest) > ROOM ? largest : 0;
+    ask_ahead(m);
 }
 
 void qn_fold_print_runs(qn_text *out, const qn_fold *f)

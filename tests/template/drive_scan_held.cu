@@ -30,6 +30,7 @@
 #define HOLE_bring                                                                                 \
     _quern_stock0.bring(_quern_step, (const char *)(_quern_place0 + _quern_position));
 #define HOLE_load _quern_stock0.load(_quern_step, (const char *)(_quern_place0 + _quern_position));
+#define HOLE_ahead quern::ask_ahead((const char *)(_quern_place0 + _quern_later), _quern_share * 4);
 #define HOLE_put                                                                                   \
     float each[4];                                                                                 \
     for (int k = 0; k < 4; k++) {                                                                  \

@@ -33,6 +33,8 @@
 #define HOLE_bring_part                                                                            \
     lot::bring_part(own, (const char *)(from + _quern_start), 4 * _quern_low, 4 * _quern_high);
 #define HOLE_put_each
+#define HOLE_ahead                                                                                 \
+    quern::ask_ahead((const char *)(from + _quern_later), _quern_share * (int)sizeof *from);
 #define HOLE_await quern::await_words();
 #define HOLE_run                                                                                   \
     char *const run = own + _quern_mine * lot::pace + 4 * _quern_on;                               \

@@ -213,6 +213,9 @@ quern_status qn_fold_walk(qn_parameter_block *block, const qn_call *call)
         w.across = f->across;
         w.run = f->run;
     }
+    if (f->form.runs || (f->form.held && !f->form.columns)) {
+        w.beside = f->beside;
+    }
     for (int d = 0; d < dims; d++) {
         const int64_t packs = f->form.swath                  ? qn_fold_row_swaths(f)
                               : f->form.runs                 ? f->extent[d]

@@ -179,6 +179,8 @@ quern_status qn_scan_runs_source(qn_text *out, const qn_call *call, qn_header *h
 void qn_source_row_skip(qn_text *out, const qn_call *call);
 /** The inputs that are the same for a whole row, `_quern_sameK`. */
 void qn_source_row_same(qn_text *out, const qn_call *call);
+/** What a warp of a later tile reads, asked for. */
+void qn_source_row_ahead(qn_text *out, const qn_call *call);
 /** The inputs of element `_quern_lane`, `_quern_inputK`, of those that `_quern_takenK` has. */
 void qn_source_row_take(qn_text *out, const qn_call *call);
 /** These as arguments, and the position, that of lane 0 being `_quern_position`. */

@@ -4,7 +4,7 @@
  * is planned so. Out: the text of templates/scan_held.cu with its holes filled. The thing to know:
  * the words of input k wait in `_quern_stockK`, from which a batch of rounds comes as
  * `_quern_batchK`; `_quern_takenK` is the unit of round `_quern_round`. What else the text needs of
- * a row, source_scan_runs.c writes.
+ * a row, source_scan_rows.c and source_scan_runs.c write.
  */
 #include "embedded/templates.h"
 #include "engine/source/source_folds.h"
@@ -170,6 +170,7 @@ static void store_hole(qn_text *out, const qn_call *call)
     X(BATCH, batch)                                                                                \
     X(BRING, bring)                                                                                \
     X(LOAD, load)                                                                                  \
+    X(AHEAD, ahead)                                                                                \
     X(PUT, put)                                                                                    \
     X(ONE, one)                                                                                    \
     X(GIVE_ONE, give_one)                                                                          \
@@ -200,6 +201,7 @@ quern_status qn_scan_held_source(qn_text *out, const qn_call *call, qn_header *h
     qn_text_printf(&t[BATCH], "%d", QN_HELD_BATCH);
     words_hole(&t[BRING], call, "bring");
     words_hole(&t[LOAD], call, "load");
+    qn_source_row_ahead(&t[AHEAD], call);
     if (call->fold.form.ragged) {
         put_hole(&t[PUT], call);
     }

@@ -131,32 +131,7 @@ static void located_hole(qn_text *out, const qn_call *call)
     }
 }
 
-/* How many elements of the first tile lie before the row: of a sector; of a word, where a block
- * holds its tile. */
-void qn_source_row_skip(qn_text *out, const qn_call *call)
-{
-    const uint32_t k = call->fold.form.anchor;
-    const int bytes = call->fold.form.runs ? QN_SECTOR_BYTES : QN_ACCESS_BYTES;
-    if (k >= call->operand_count) {
-        qn_source_number(out, "skip", 0);
-        return;
-    }
-    const uint32_t size = call->operands[k].item_size;
-    qn_text_printf(out, "    const int _quern_skip = (int)((size_t)_quern_place%u / %u %% %d);\n",
-                   k, size, bytes / (int)size);
-}
-
 /* ---- elements ------------------------------------------------------------------------------- */
-
-void qn_source_row_same(qn_text *out, const qn_call *call)
-{
-    for (uint32_t k = 0; k < call->input_operands; k++) {
-        if (qn_source_is_same(call, k)) {
-            qn_text_printf(out, "    const %s _quern_same%u = ", type_of(call, k), k);
-            qn_source_fold_value(out, call, k, "0");
-        }
-    }
-}
 
 /* The words of a warp whose elements the row has all, or of which it has a `part`. */
 static void bring_hole(qn_text *out, const qn_call *call, bool part)
@@ -396,6 +371,7 @@ static void store_hole(qn_text *out, const qn_call *call)
     X(BRING_PART, bring_part)                                                                      \
     X(SAME, same)                                                                                  \
     X(PUT_EACH, put_each)                                                                          \
+    X(AHEAD, ahead)                                                                                \
     X(AWAIT, await)                                                                                \
     X(RUN, run)                                                                                    \
     X(TAKE, take)                                                                                  \
@@ -427,6 +403,7 @@ quern_status qn_scan_runs_source(qn_text *out, const qn_call *call, qn_header *h
     bring_hole(&t[BRING_PART], call, true);
     qn_source_row_same(&t[SAME], call);
     put_each_hole(&t[PUT_EACH], call);
+    qn_source_row_ahead(&t[AHEAD], call);
     await_hole(&t[AWAIT], call);
     run_hole(&t[RUN], call);
     qn_source_row_take(&t[TAKE], call);

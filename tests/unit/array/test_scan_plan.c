@@ -235,6 +235,40 @@ Test(scan_plan, runs_fit_and_words_are_aligned)
     cr_assert_gt(words, runs, "%d operands and rows in words", words);
 }
 
+/* Tiles ask for the memory of whole tiles further on, so far that not much more moves meanwhile
+ * than processors hold, where words of that come to shared memory as they are. */
+Test(scan_plan, tiles_ask_ahead)
+{
+    static const uint32_t sizes[] = {1, 2, 4, 8, 16};
+    int ask = 0;
+    srand(9);
+    for (int n = 0; n < 20000; n++) {
+        const int64_t rows = 1 + rand() % 300, length = 20000 + rand() % 50000000 / rows;
+        const uint32_t item = sizes[rand() % 5];
+        layout l = {.what = "drawn",
+                    .ndim = 2,
+                    .axis = 1,
+                    .shape = {rows, length},
+                    .strides = {{length + rand() % 3, 1}, {length + rand() % 3, 1}},
+                    .item = {item, rand() % 2 ? item : sizes[rand() % 5]},
+                    .value = sizes[rand() % 5],
+                    .repeats = true};
+        qn_fold f;
+        make(&f, &l);
+        if ((f.form.runs == 0 && !f.form.held) || f.form.columns) {
+            continue;
+        }
+        const int64_t blocks = f.beside / f.chunk * f.groups;
+        cr_assert_eq(f.beside % f.chunk, 0);
+        cr_assert(f.beside == 0 || f.form.access[0] == QN_ACCESS_VECTOR);
+        cr_assert_leq(blocks * f.chunk * (l.item[0] + l.item[1]),
+                      2 * (int64_t)PROCESSORS * 68 * 1024, "%lld rows of %lld", (long long)rows,
+                      (long long)length);
+        ask += f.beside > 0;
+    }
+    cr_assert_gt(ask, 1000, "%d of 20000", ask);
+}
+
 /* How an axis is gone down whose columns are long for as many as there are: by threads that each go
  * down all of some, or in tiles, and not by warps that would take a row after the other. */
 Test(scan_plan, long_columns_are_split)
