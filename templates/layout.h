@@ -54,8 +54,8 @@
 // shift     its exponent
 // results   outputs, in elements
 // beside    spans: packs of one that a block has side by side; phases: blocks for a row; boxes:
-//           threads with outputs side by side; runs, held: elements from a tile to the one whose
-//           memory it asks for, 0: none
+//           threads with outputs side by side; runs, held, lines: elements from a tile to the
+//           one whose memory it asks for, 0: none
 // across    spans, boxes: outputs of one; phases: columns of a row
 // run       spans: reduced elements of an output side by side in one; boxes: all in one
 // place     reductions: the position of the element where the walk starts

@@ -25,6 +25,11 @@ HOLE_kept
         _quern_strip < _quern_there ? min(_quern_lines - _quern_above, _quern_length) : 0;
 HOLE_begin
 HOLE_fetch
+    // The same of a later tile, if there are all its lines.
+    if (_quern_walk.beside > 0 &&
+        _quern_walk.units - _quern_base >= _quern_lines + _quern_walk.beside) {
+HOLE_ahead
+    }
     quern::await_words();
     __syncthreads();
 

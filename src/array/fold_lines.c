@@ -132,6 +132,12 @@ bool qn_fold_take_lines(const qn_fold_making *m, uint32_t value_size)
     const int64_t length = qn_over(f->groups * f->length, tiles * strips);
     f->chunk = choose_length(m, QN_MIN(QN_MAX(length, LEAST_LENGTH), f->form.lines));
     f->splits = qn_over(f->length, strips * f->chunk);
+    int64_t element = 0;
+    for (size_t k = 0; k < m->count; k++) {
+        element += m->operands[k].item_size;
+    }
+    const int64_t tile = strips * f->chunk;
+    f->beside = qn_fold_tiles_ahead(m, tile * f->workers * f->form.lanes * element) * tile;
     return true;
 }
 

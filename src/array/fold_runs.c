@@ -327,24 +327,28 @@ static bool pays(const qn_fold_making *m, uint32_t value_size, const qn_fold_for
     return (vectors || steps) && alike && inputs == 1 && value_size <= WIDE_VALUE;
 }
 
-/* How far on the tile lies whose memory a tile asks for. Blocks go over rows first, then on along
- * them. Further on, what was asked for drives out what is still to be read: on an H200 float32 went
- * at 0.80 of a copy's speed without, 0.845 with 80 or 100 tiles of 45 KiB on, 0.66 with 640. It
- * does not pay where inputs pass through registers on their way (int8 off alignment 0.51 and 0.48),
- * nor, where tiles are held, for wide elements (float32 0.89 and 0.89, float16 0.87 and 0.90). */
+int64_t qn_fold_tiles_ahead(const qn_fold_making *m, int64_t bytes)
+{
+    const int64_t moved = (int64_t)m->rules->processors * AHEAD_BYTES, groups = m->fold->groups;
+    return (QN_MAX(moved / QN_MAX(bytes, 1), 1) + groups / 2) / groups;
+}
+
+/* How far on the tile lies whose memory a tile asks for. Further on, what was asked for drives out
+ * what is still to be read: on an H200 float32 went at 0.80 of a copy's speed without, 0.845 with
+ * 80 or 100 tiles of 45 KiB on, 0.66 with 640. It does not pay where inputs pass through registers
+ * on their way (int8 off alignment 0.51 and 0.48), nor, where tiles are held, for wide elements
+ * (float32 0.89 and 0.89, float16 0.87 and 0.90). */
 static void ask_ahead(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
-    int64_t bytes = 0;
+    int64_t bytes = 0; /* of a tile */
     bool pays = !f->form.held || qn_fold_row_narrowest(m, 0) <= NARROW_HELD;
     for (size_t k = 0; k < m->count; k++) {
         const uint8_t access = f->form.access[k];
-        bytes += access == QN_ACCESS_BROADCAST ? 0 : m->operands[k].item_size;
+        bytes += access == QN_ACCESS_BROADCAST ? 0 : f->chunk * m->operands[k].item_size;
         pays &= k >= m->inputs || access == QN_ACCESS_VECTOR || access == QN_ACCESS_BROADCAST;
     }
-    const int64_t tile = f->chunk * QN_MAX(bytes, 1);
-    const int64_t blocks = QN_MAX((int64_t)m->rules->processors * AHEAD_BYTES / tile, 1);
-    f->beside = pays ? (blocks + f->groups / 2) / f->groups * f->chunk : 0;
+    f->beside = pays ? qn_fold_tiles_ahead(m, bytes) * f->chunk : 0;
 }
 
 void qn_fold_take_rows(const qn_fold_making *m, uint32_t value_size)

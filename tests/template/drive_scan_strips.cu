@@ -43,6 +43,9 @@
     char *const _quern_shelf = _quern_room0 + quern::phase(_quern_tile0) +                         \
                                _quern_above * _quern_line + _quern_side * (int)sizeof(float4);
 #define HOLE_fetch     quern::bring<4>(_quern_room0, _quern_tile0, _quern_lines * _quern_line);
+#define HOLE_ahead                                                                                 \
+    quern::ask_ahead<256>(_quern_tile0 + (long long)_quern_walk.beside * _quern_line,              \
+                          _quern_lines * _quern_line);
 #define HOLE_registers quern::pack<float, 4> _quern_register0[_quern_steps];
 #define HOLE_load                                                                                  \
     _quern_register0[_quern_step].load(_quern_shelf + (_quern_at + _quern_step) * _quern_line);

@@ -301,8 +301,9 @@ void qn_source_strips_taken(qn_text *out, const qn_call *call);
 void qn_source_lines_shared(qn_text *out, const qn_call *call);
 /** Where the tile of each operand lies, and the thread's strip of it in shared memory. */
 void qn_source_lines_begin(qn_text *out, const qn_call *call);
-/** Bring the inputs in, and take the outputs back. */
+/** Bring the inputs in; ask for those of a later tile; take the outputs back. */
 void qn_source_lines_fetch(qn_text *out, const qn_call *call);
+void qn_source_lines_ahead(qn_text *out, const qn_call *call);
 void qn_source_lines_keep(qn_text *out, const qn_call *call);
 /** The place of a unit for the operands [first, end): inputs in shared memory, outputs in memory.
  */

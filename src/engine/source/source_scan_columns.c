@@ -22,6 +22,7 @@
     X(TAKEN, taken)                                                                                \
     X(BEGIN, begin)                                                                                \
     X(FETCH, fetch)                                                                                \
+    X(AHEAD, ahead)                                                                                \
     X(REGISTERS, registers)                                                                        \
     X(LOAD, load)                                                                                  \
     X(UNIT, unit)                                                                                  \
@@ -105,6 +106,7 @@ quern_status qn_scan_columns_source(qn_text *out, const qn_call *call, qn_header
         qn_source_lines_shared(&t[SHARED], call);
         qn_source_lines_begin(&t[BEGIN], call);
         qn_source_lines_fetch(&t[FETCH], call);
+        qn_source_lines_ahead(&t[AHEAD], call);
         lines_give_hole(&t[GIVE], call);
         qn_source_lines_keep(&t[KEEP], call);
     } else {

@@ -70,6 +70,17 @@ void qn_source_lines_fetch(qn_text *out, const qn_call *call)
     }
 }
 
+void qn_source_lines_ahead(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        qn_text_printf(
+            out,
+            "        quern::ask_ahead<256>(_quern_tile%u + (long long)_quern_walk.beside "
+            "* _quern_line%u, _quern_lines * _quern_line%u);\n",
+            k, k, k);
+    }
+}
+
 void qn_source_lines_keep(qn_text *out, const qn_call *call)
 {
     if (call->fold.form.back == QN_LINES_DIRECT) {
