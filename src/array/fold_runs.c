@@ -336,8 +336,8 @@ int64_t qn_fold_tiles_ahead(const qn_fold_making *m, int64_t bytes)
 /* How far on the tile lies whose memory a tile asks for. Further on, what was asked for drives out
  * what is still to be read: on an H200 float32 went at 0.80 of a copy's speed without, 0.845 with
  * 80 or 100 tiles of 45 KiB on, 0.66 with 640. It does not pay where inputs pass through registers
- * on their way (int8 off alignment 0.51 and 0.48), nor, where tiles are held, for wide elements
- * (float32 0.89 and 0.89, float16 0.87 and 0.90). */
+ * on their way (bool into int32 off alignment 0.51 and 0.48), nor, where tiles are held, for wide
+ * elements (float32 0.89 and 0.89, float16 0.87 and 0.90). */
 static void ask_ahead(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
