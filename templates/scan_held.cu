@@ -51,12 +51,12 @@ HOLE_put
                 (_quern_first + 32 * _quern_step) * _quern_lanes + _quern_lead;
 HOLE_load
         }
-        // The same of a later tile, if the row has it whole.
+        // Ask for what this warp of a later tile reads, if the row has all of that.
         constexpr int _quern_share = 32 * _quern_steps * _quern_lanes;
         const _quern_index _quern_start = _quern_begin * _quern_lanes + _quern_lead;
         if (_quern_walk.beside > 0 &&
             _quern_walk.covered - _quern_start >= _quern_share + _quern_walk.beside) {
-            const _quern_index _quern_later = _quern_start + (_quern_index)_quern_walk.beside;
+            [[maybe_unused]] const _quern_index _quern_later = _quern_start + (_quern_index)_quern_walk.beside;
 HOLE_ahead
         }
     }

@@ -25,7 +25,7 @@ HOLE_kept
         _quern_strip < _quern_there ? min(_quern_lines - _quern_above, _quern_length) : 0;
 HOLE_begin
 HOLE_fetch
-    // The same of a later tile, if there are all its lines.
+    // Ask for what a later tile reads, if all its lines are there.
     if (_quern_walk.beside > 0 &&
         _quern_walk.units - _quern_base >= _quern_lines + _quern_walk.beside) {
 HOLE_ahead

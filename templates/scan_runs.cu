@@ -36,10 +36,10 @@ HOLE_bring
 HOLE_bring_part
     }
 HOLE_put_each
-    // The same of a later tile, if the row has it whole.
+    // Ask for what this warp of a later tile reads, if the row has all of that.
     if (_quern_whole && _quern_walk.beside > 0 &&
         _quern_walk.covered - _quern_start >= _quern_share + _quern_walk.beside) {
-        const _quern_index _quern_later = _quern_start + (_quern_index)_quern_walk.beside;
+        [[maybe_unused]] const _quern_index _quern_later = _quern_start + (_quern_index)_quern_walk.beside;
 HOLE_ahead
     }
 HOLE_await

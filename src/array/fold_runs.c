@@ -19,7 +19,7 @@
 #define NARROW         2
 #define WIDE_VALUE     8          /* bytes; wider values take more registers */
 #define FEW_TILES      16         /* of a row */
-#define NARROW_HELD    2          /* bytes of an element */
+#define NARROW_LANES   8          /* of a word: elements of 2 bytes and less */
 #define AHEAD_BYTES    (68 << 10) /* that a processor moves while memory that was asked for comes */
 
 /* Full tiles for each block that a processor holds at once: where runs would do, and where not. */
@@ -333,22 +333,31 @@ int64_t qn_fold_tiles_ahead(const qn_fold_making *m, int64_t bytes)
     return (QN_MAX(moved / QN_MAX(bytes, 1), 1) + groups / 2) / groups;
 }
 
+/* On an H200, of a copy's speed, without and with it: it does not pay where inputs pass through
+ * registers on their way (bool into int32 off alignment 0.51 and 0.48), nor, where tiles are held,
+ * for wide elements (float32 0.89 and 0.89, float16 0.86 and 0.89). */
+bool qn_fold_row_asks(const qn_fold_form *f, size_t inputs)
+{
+    bool asks = !f->held || f->lanes >= NARROW_LANES;
+    for (size_t k = 0; k < inputs; k++) {
+        asks &= f->access[k] == QN_ACCESS_VECTOR || f->access[k] == QN_ACCESS_BROADCAST;
+    }
+    return asks;
+}
+
 /* How far on the tile lies whose memory a tile asks for. Further on, what was asked for drives out
  * what is still to be read: on an H200 float32 went at 0.80 of a copy's speed without, 0.845 with
- * 80 or 100 tiles of 45 KiB on, 0.66 with 640. It does not pay where inputs pass through registers
- * on their way (bool into int32 off alignment 0.51 and 0.48), nor, where tiles are held, for wide
- * elements (float32 0.89 and 0.89, float16 0.87 and 0.90). */
+ * 80 or 100 tiles of 45 KiB on, 0.66 with 640. */
 static void ask_ahead(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
     int64_t bytes = 0; /* of a tile */
-    bool pays = !f->form.held || qn_fold_row_narrowest(m, 0) <= NARROW_HELD;
     for (size_t k = 0; k < m->count; k++) {
-        const uint8_t access = f->form.access[k];
-        bytes += access == QN_ACCESS_BROADCAST ? 0 : f->chunk * m->operands[k].item_size;
-        pays &= k >= m->inputs || access == QN_ACCESS_VECTOR || access == QN_ACCESS_BROADCAST;
+        const bool once = f->form.access[k] == QN_ACCESS_BROADCAST;
+        bytes += once ? 0 : f->chunk * m->operands[k].item_size;
     }
-    f->beside = pays ? qn_fold_tiles_ahead(m, bytes) * f->chunk : 0;
+    const bool asks = qn_fold_row_asks(&f->form, m->inputs);
+    f->beside = asks ? qn_fold_tiles_ahead(m, bytes) * f->chunk : 0;
 }
 
 void qn_fold_take_rows(const qn_fold_making *m, uint32_t value_size)

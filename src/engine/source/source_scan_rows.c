@@ -37,8 +37,10 @@ void qn_source_row_same(qn_text *out, const qn_call *call)
  * `_quern_share` of them. */
 void qn_source_row_ahead(qn_text *out, const qn_call *call)
 {
-    for (uint32_t k = 0; k < call->input_operands; k++) {
-        if (call->fold.form.access[k] == QN_ACCESS_VECTOR) {
+    const qn_fold_form *f = &call->fold.form;
+    const bool asks = qn_fold_row_asks(f, call->input_operands);
+    for (uint32_t k = 0; k < call->input_operands && asks; k++) {
+        if (f->access[k] == QN_ACCESS_VECTOR) {
             const uint32_t size = call->operands[k].item_size;
             qn_text_printf(out,
                            "        quern::ask_ahead((const char *)_quern_place%u + (long "

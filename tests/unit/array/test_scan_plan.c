@@ -269,6 +269,39 @@ Test(scan_plan, tiles_ask_ahead)
     cr_assert_gt(ask, 1000, "%d of 20000", ask);
 }
 
+/* The same of narrow columns, whose tiles are whole lines. */
+Test(scan_plan, lines_ask_ahead)
+{
+    static const uint32_t sizes[] = {1, 2, 4, 8};
+    int ask = 0;
+    srand(10);
+    for (int n = 0; n < 5000; n++) {
+        const int64_t outer = 1 + rand() % 6, columns = 2 + rand() % 30,
+                      length = 50000 + rand() % M;
+        const int64_t matrix = length * columns;
+        layout l = {.what = "drawn",
+                    .ndim = 3,
+                    .axis = 1,
+                    .shape = {outer, length, columns},
+                    .strides = {{matrix, columns, 1}, {matrix, columns, 1}},
+                    .item = {sizes[rand() % 4], sizes[rand() % 4]},
+                    .value = sizes[rand() % 4],
+                    .repeats = true};
+        qn_fold f;
+        make(&f, &l);
+        if (!f.form.lines) {
+            continue;
+        }
+        const int64_t tile = QN_FOLD_BLOCK / f.workers * f.chunk; /* lines */
+        const int64_t moved = f.beside * columns * (l.item[0] + l.item[1]) * f.groups;
+        cr_assert_eq(f.beside % tile, 0);
+        cr_assert_leq(moved, 2 * (int64_t)PROCESSORS * 68 * 1024, "%lld x %lld x %lld",
+                      (long long)outer, (long long)length, (long long)columns);
+        ask += f.beside > 0;
+    }
+    cr_assert_gt(ask, 1000, "%d of 5000", ask);
+}
+
 /* How an axis is gone down whose columns are long for as many as there are: by threads that each go
  * down all of some, or in tiles, and not by warps that would take a row after the other. */
 Test(scan_plan, long_columns_are_split)

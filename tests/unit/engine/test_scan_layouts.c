@@ -111,7 +111,7 @@ Test(scan_layouts, drawn_rows)
                      "case %d: %lld rows of %lld, %lld bytes", n, (long long)rows,
                      (long long)length, (long long)t.size);
     }
-    cr_expect_geq(packs, 5 / drawn_part());
+    cr_expect_geq(packs, drawn(5));
     quern_kernel_release(kernel);
 }
 
