@@ -6,7 +6,9 @@
  * functions is generated from the headers: it has every new one, which does not compile here until
  * its types are known.
  */
-#include "device/device_internal.h" /* before the globals of every.h, which it would shadow */
+/* before the globals of every.h, which they would shadow */
+#include "device/device_internal.h"
+#include "unit/cache/scratch.h"
 
 #include "fault/every.h"
 
@@ -354,6 +356,8 @@ static void make_all(void)
     if (!compiler.found) {
         cr_skip_test("no NVRTC on this machine: %s", compiler.problem);
     }
+    scratch_make();
+    setenv("QUERN_CACHE_DIR", scratch, 1); /* what is cleared here is not the other tests' */
     engine = opened();
     methods = qn_soft_device;
     quern_engine *other = opened();
@@ -428,6 +432,7 @@ static void release_all(void)
     unlink(path);
     unlink(pack);
     unlink(key_path());
+    scratch_delete();
 }
 
 TestSuite(every, .init = make_all, .fini = release_all);
