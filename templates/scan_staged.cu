@@ -29,6 +29,7 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
     const _quern_stage_type _quern_stage = {(_quern_slot *)_quern_shared, _quern_length,
                                             _quern_inner};
 
+HOLE_list
     // In as memory lies: all reads, then what becomes of them. What is not there repeats the
     // thread's first.
     [[maybe_unused]] _quern_index _quern_element = 0;
@@ -43,10 +44,10 @@ HOLE_registers
                 const int _quern_on = _quern_there ? _quern_tour.element : 0;
                 const int _quern_line = _quern_there ? _quern_tour.row : 0;
                 const int _quern_place = _quern_there ? _quern_tour.place : 0;
-                [[maybe_unused]] const _quern_index _quern_output =
-                    _quern_first + (_quern_line_in     ? 0
-                                    : _quern_across_in ? _quern_place
-                                                       : _quern_line);
+                const int _quern_beside_at = _quern_line_in     ? 0
+                                             : _quern_across_in ? _quern_place
+                                                                : _quern_line;
+                [[maybe_unused]] const _quern_index _quern_output = _quern_first + _quern_beside_at;
                 [[maybe_unused]] const _quern_index _quern_unit =
                     _quern_begin + (_quern_line_in     ? (_quern_across_in ? 0 : _quern_on)
                                     : _quern_across_in ? _quern_line
@@ -65,10 +66,10 @@ HOLE_load
 #pragma unroll
         for (int _quern_step = 0; _quern_step < _quern_steps; _quern_step++, _quern_tour.next()) {
             const bool _quern_there = _quern_tour.element < _quern_count;
-            [[maybe_unused]] const _quern_index _quern_output =
-                _quern_first + (_quern_line_in || !_quern_there ? 0
-                                : _quern_across_in              ? _quern_tour.place
-                                                                : _quern_tour.row);
+            const int _quern_beside_at = _quern_line_in || !_quern_there ? 0
+                                         : _quern_across_in              ? _quern_tour.place
+                                                                         : _quern_tour.row;
+            [[maybe_unused]] const _quern_index _quern_output = _quern_first + _quern_beside_at;
             [[maybe_unused]] const _quern_index _quern_unit =
                 _quern_begin + (!_quern_there      ? 0
                                 : _quern_line_in   ? _quern_tour.element
@@ -136,8 +137,9 @@ HOLE_initial
             [[maybe_unused]] const _quern_index _quern_output = _quern_first + _quern_beside_at;
             [[maybe_unused]] const _quern_index _quern_unit = _quern_begin + _quern_along;
             if constexpr (_quern_across_in != _quern_across_out) {
-                _quern_values[0] = _quern_stage[_quern_stage.element<!_quern_across_in>(
-                    _quern_beside_at, _quern_along)];
+                _quern_values[0] =
+                    _quern_stage[_quern_across_in ? _quern_along * _quern_beside + _quern_beside_at
+                                                  : _quern_beside_at * _quern_length + _quern_along];
             }
 HOLE_kept
             _quern_element += _quern_line_out && _quern_across_out ? _quern_on : 0;

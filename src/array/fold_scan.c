@@ -237,6 +237,9 @@ void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand
         qn_fold_hold_columns(&m, value_size);
     }
     fold->form.wide = qn_fold_needs_wide(&m);
+    if (fold->form.staged && !fold->form.boxed) {
+        qn_fold_list_outputs(&m, value_size);
+    }
 }
 
 void qn_fold_print_scan(qn_text *out, const qn_fold *f, size_t operand_count)
@@ -251,9 +254,9 @@ void qn_fold_print_scan(qn_text *out, const qn_fold *f, size_t operand_count)
         qn_fold_print_held(out, f);
     } else if (f->form.staged) {
         static const char *const along[] = {"rows", "columns"};
-        qn_text_printf(out, "in shared memory, %u scan%s a block, in by %s, out by %s", f->workers,
-                       f->workers == 1 ? "" : "s", along[f->form.stage_in],
-                       along[f->form.stage_out]);
+        qn_text_printf(out, "in shared memory, %u scan%s a block%s, in by %s, out by %s",
+                       f->workers, f->workers == 1 ? "" : "s", f->form.listed ? " from a list" : "",
+                       along[f->form.stage_in], along[f->form.stage_out]);
     } else if (f->form.packed) {
         static const char *const of[] = {"row", "column"};
         const char *const one = of[f->form.woven];

@@ -19,6 +19,9 @@ int qn_fold_choose_access(const qn_fold_making *m);
 double qn_fold_copy_cost(uint32_t item_size);
 /** What reaching an element takes of a run of memory. */
 double qn_fold_run_cost(uint32_t item_size);
+/** Have blocks of a staged scan, whose plan is settled, work out once where each output of a tile
+ * lies: where that takes divisions, and the list has room. */
+void qn_fold_list_outputs(const qn_fold_making *m, uint32_t value_size);
 /** Have blocks of a planned scan along rows hold their tiles, or lanes take runs, where that pays.
  */
 void qn_fold_take_rows(const qn_fold_making *m, uint32_t value_size);

@@ -11,6 +11,9 @@
 #define ALONE  64 /* an output of at most so many elements has one thread */
 #define BESIDE 32 /* outputs of a tile that lie side by side */
 
+#define LIST_BYTES   49152 /* of a list of outputs at most: one for each two elements of a tile */
+#define OTHER_VALUES 5     /* of a thread in shared memory beside its elements: gaps, and parts */
+
 /* Instructions for an element, as the generated code has them for sums of float32. */
 #define STAGED_COST    34    /* an element: shared memory four times, its place twice */
 #define BLOCK_COST     20000 /* a tile, whatever is in it: what its threads do once */
@@ -330,4 +333,14 @@ void qn_fold_stage(const qn_fold_making *m, uint32_t value_size)
         memcpy(f, before.bytes, sizeof before.bytes);
     }
     f->cost = QN_MIN(staged, direct);
+}
+
+void qn_fold_list_outputs(const qn_fold_making *m, uint32_t value_size)
+{
+    qn_fold *f = m->fold;
+    const uint32_t list = (uint32_t)(f->workers * m->count * sizeof(int64_t));
+    const uint32_t tile = QN_FOLD_BLOCK * (f->form.steps + OTHER_VALUES) * value_size;
+    f->form.listed = f->form.kept > 1 && !f->form.split && !f->form.line_in && !m->rules->located &&
+                     list <= LIST_BYTES && tile + list <= m->rules->shared;
+    f->shared = f->form.listed ? list : 0;
 }

@@ -24,6 +24,7 @@
 #define HOLE_kept                                                                                  \
     const long long _quern_row = (long long)_quern_output * _quern_walk.stride[0][0] +             \
                                  (long long)_quern_unit * _quern_walk.stride[0][1];
+#define HOLE_list
 #define HOLE_initial   _quern_initial.begin(0);
 #define HOLE_registers float _quern_register0[_quern_steps];
 #define HOLE_load                                                                                  \

@@ -190,6 +190,8 @@ void qn_source_row_results(qn_text *out, const qn_call *call);
 void qn_source_row_give(qn_text *out, const qn_call *call);
 /** The same for an element in memory, at `_quern_position`. */
 void qn_source_row_give_one(qn_text *out, const qn_call *call);
+/** The constants that most templates of scans are told. */
+void qn_source_scan_form(qn_text *out, const qn_call *call);
 /** The value before an output's first element: the identity, or none. */
 void qn_source_scan_initial(qn_text *out, const qn_call *call);
 /** Room for the inputs of a lane's units, `_quern_registerK`. */
@@ -216,6 +218,13 @@ void qn_source_scan_spread(qn_text *out, const qn_call *call);
 
 /** Call post for each lane. Outputs are packs in registers where `packs`, else memory itself. */
 void qn_source_scan_post(qn_text *out, const qn_call *call, int levels, bool packs);
+
+/* ---- source_scan_staged.c ------------------------------------------------------------------- */
+
+void qn_source_staged_form(qn_text *out, const qn_call *call);
+/** Where outputs are listed: the list, and from it in `kept`, which is what fills it, an output's
+ * places. Else nothing. */
+void qn_source_staged_list(qn_text *list, qn_text *kept, const qn_call *call);
 
 /* ---- source_scan_held.c --------------------------------------------------------------------- */
 

@@ -12,31 +12,6 @@
 
 /* ---- the form ------------------------------------------------------------------------------- */
 
-/* What both templates are told. */
-static void common_form(qn_text *out, const qn_call *call)
-{
-    const qn_fold_form *f = &call->fold.form;
-    qn_source_index_type(out, f->wide);
-    qn_source_number(out, "steps", f->steps);
-    qn_source_number(out, "lanes", f->lanes); /* one where it is staged */
-    qn_source_flag(out, "tiles", f->split);
-    qn_source_flag(out, "single", f->kept == 0);
-    qn_source_flag(out, "exclusive", call->kernel->exclusive);
-    qn_text_puts(out, f->split ? "" : "    constexpr char *_quern_workspace = nullptr;\n");
-}
-
-static void staged_form_hole(qn_text *out, const qn_call *call)
-{
-    const qn_fold_form *f = &call->fold.form;
-    common_form(out, call);
-    qn_source_flag(out, "alone", f->staged == QN_STAGED_ALONE);
-    qn_source_flag(out, "lone", f->lone);
-    qn_source_flag(out, "across_in", f->stage_in);
-    qn_source_flag(out, "across_out", f->stage_out);
-    qn_source_flag(out, "line_in", f->line_in);
-    qn_source_flag(out, "line_out", f->line_out);
-}
-
 static void form_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
@@ -44,7 +19,7 @@ static void form_hole(qn_text *out, const qn_call *call)
     if (f->columns) {
         abreast = f->split ? qn_fold_tile_width(&call->fold, call->operands) : 32;
     }
-    common_form(out, call);
+    qn_source_scan_form(out, call);
     qn_source_number(out, "tracks", f->columns ? f->lanes : 1);
     qn_source_number(out, "abreast", (int)abreast);
     qn_source_flag(out, "columns", f->columns);
@@ -82,6 +57,7 @@ static void skip_hole(qn_text *out, const qn_call *call)
     X(BOUNDS, bounds)                                                                              \
     X(FORM, form)                                                                                  \
     X(SKIP, skip)                                                                                  \
+    X(LIST, list)                                                                                  \
     X(INITIAL, initial)                                                                            \
     X(REGISTERS, registers)                                                                        \
     X(LOAD, load)                                                                                  \
@@ -193,7 +169,9 @@ quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *header
     qn_source_function(&t[SCAN], call, QN_REDUCE);
     qn_source_operands(&t[OPERANDS], call, 0, call->operand_count);
     bounds_hole(&t[BOUNDS], call);
-    (f->staged ? staged_form_hole : f->descends ? common_form : form_hole)(&t[FORM], call);
+    (f->staged     ? qn_source_staged_form
+     : f->descends ? qn_source_scan_form
+                   : form_hole)(&t[FORM], call);
     qn_source_scan_initial(&t[INITIAL], call);
     qn_source_scan_registers(&t[REGISTERS], call);
     (f->descends ? qn_source_scan_read : qn_source_scan_load)(&t[LOAD], call);
@@ -203,6 +181,7 @@ quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *header
     qn_source_scan_unit(&t[UNIT], call, 0, f->descends ? call->input_operands : 0);
     if (f->staged) {
         qn_source_scan_repeat(&t[REPEAT], call);
+        qn_source_staged_list(&t[LIST], &t[KEPT], call);
     } else if (f->descends) {
         qn_source_strips_recall(&t[RECALL], call);
         if (qn_source_goes_down(f)) {

@@ -7,6 +7,18 @@
  */
 #include "engine/source/source_folds.h"
 
+void qn_source_scan_form(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    qn_source_index_type(out, f->wide);
+    qn_source_number(out, "steps", f->steps);
+    qn_source_number(out, "lanes", f->lanes); /* one where it is staged */
+    qn_source_flag(out, "tiles", f->split);
+    qn_source_flag(out, "single", f->kept == 0);
+    qn_source_flag(out, "exclusive", call->kernel->exclusive);
+    qn_text_puts(out, f->split ? "" : "    constexpr char *_quern_workspace = nullptr;\n");
+}
+
 /* The value before an output's first element: the identity, or none. */
 void qn_source_scan_initial(qn_text *out, const qn_call *call)
 {

@@ -89,7 +89,7 @@ Test(scan_plan, known_layouts)
 Test(scan_plan, tiles_fit_their_blocks)
 {
     static const uint32_t sizes[] = {1, 2, 4, 8, 16};
-    int staged = 0;
+    int staged = 0, listed = 0;
     srand(7);
     for (int n = 0; n < 20000; n++) {
         int64_t a = 1 + rand() % 50, length = 1 + rand() % (n % 4 == 0 ? 9000 : 80);
@@ -123,11 +123,20 @@ Test(scan_plan, tiles_fit_their_blocks)
         } else {
             cr_assert_eq(f.splits, 1);
         }
+        if (f.form.listed) {
+            listed++;
+            cr_assert(f.form.kept > 1 && !f.form.split && !f.form.line_in);
+            cr_assert_eq(f.shared, f.workers * 2 * 8, "%u bytes of a list for %u outputs, twice",
+                         f.shared, f.workers);
+        } else {
+            cr_assert_eq(f.shared, 0);
+        }
         if (f.form.line_in && f.form.stage_in && f.workers > f.head) {
             cr_assert_eq(f.workers % f.head, 0, "a tile ends inside a row of outputs");
         }
     }
     cr_assert_gt(staged, 2000, "%d of 20000 are staged", staged);
+    cr_assert_gt(listed, 100, "%d of 20000 have lists", listed);
 }
 
 /* Columns of any number and length, off any alignment, with gaps: a block has threads for its

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Running sums over all elements of views of three dimensions, in C order, where the steps along
- * the dimensions differ. In: views of drawn extents, with gaps, steps, and axes that have changed
- * places. Out: each sum, and memory beside the results as it was. The thing to know: sums wrap
- * around in narrow types, so that an element that is taken twice or too late shows in all sums
- * behind it.
+ * Running sums over all elements of views of three dimensions, in C order, or along one of them,
+ * where the steps along the dimensions differ. In: views of drawn extents, with gaps, steps, and
+ * axes that have changed places. Out: each sum, and memory beside the results as it was. The thing
+ * to know: sums wrap around in narrow types, so that an element that is taken twice or too late
+ * shows in all sums behind it.
  */
 #include "base/base.h"
 #include "draw.h"
 #include "numbered.h"
+#include <stdio.h>
 
 static void open_held(void)
 {
@@ -84,11 +85,11 @@ static double wrapped(quern_dtype dtype, double sum)
                                    : sum;
 }
 
-/* Returns whether elements were located one by one, in runs. */
-static bool check(quern_kernel *k, quern_dtype dtype)
+/* Sums along `axis`, or (-1) over all. Returns the plan. */
+static const char *check(quern_kernel *k, quern_dtype dtype, int axis, const int64_t *shape)
 {
+    static char plan[1000];
     const size_t item = dtype == QUERN_UINT8 ? 1 : dtype == QUERN_UINT16 ? 2 : 4;
-    const int64_t shape[] = {draw(2, 90), draw(1, 20), draw(1, 60)};
     const lie from = draw_lie(shape), to = draw_lie(shape);
     const int64_t in = from.whole[0] * from.whole[1] * from.whole[2];
     const int64_t out = to.whole[0] * to.whole[1] * to.whole[2];
@@ -96,9 +97,13 @@ static bool check(quern_kernel *k, quern_dtype dtype)
     quern_array *const x = view_of(memory, &from, shape);
     quern_array *y = view_of(given, &to, shape);
     const quern_value values[] = {QUERN_VALUES(x, &y)};
+    quern_call_options options = QUERN_CALL_OPTIONS_INIT;
+    options.axes = &axis;
+    options.axis_count = 1;
+    const quern_call_options *const given_axis = axis < 0 ? NULL : &options;
     quern_explanation *e;
-    OK(quern_explain(&e, k, values, 2, NULL));
-    OK(quern_call_n(k, values, 2, NULL));
+    OK(quern_explain(&e, k, values, 2, given_axis));
+    OK(quern_call_n(k, values, 2, given_axis));
     void *const got = malloc((size_t)out * item);
     double *const want = malloc((size_t)out * sizeof *want);
     cr_assert(got && want);
@@ -106,11 +111,13 @@ static bool check(quern_kernel *k, quern_dtype dtype)
     for (int64_t n = 0; n < out; n++) {
         want[n] = numbered(n);
     }
+    const int last = axis < 0 ? 2 : axis, first = axis == 0, second = first + 1 + (last == 1);
     double sum = 0;
-    for (int64_t a = 0; a < shape[0]; a++) {
-        for (int64_t b = 0; b < shape[1]; b++) {
-            for (int64_t c = 0; c < shape[2]; c++) {
-                const int64_t at[] = {a, b, c};
+    int64_t at[NDIM];
+    for (at[first] = 0; at[first] < shape[first]; at[first]++) {
+        for (at[second] = 0; at[second] < shape[second]; at[second]++) {
+            sum = axis < 0 ? sum : 0;
+            for (at[last] = 0; at[last] < shape[last]; at[last]++) {
                 sum += numbered(place_of(&from, at));
                 want[place_of(&to, at)] = wrapped(dtype, sum);
             }
@@ -120,8 +127,7 @@ static bool check(quern_kernel *k, quern_dtype dtype)
         cr_assert(value_of(dtype, got, n) == want[n], "%g for %g: place %ld of %ld, %s",
                   value_of(dtype, got, n), want[n], (long)n, (long)out, e->plan);
     }
-    const char *access = strstr(e->plan, "access ");
-    const bool located = access && strchr(access + 7, 'l') != NULL;
+    snprintf(plan, sizeof plan, "%s", e->plan);
     free(got);
     free(want);
     quern_explanation_release(e);
@@ -129,22 +135,50 @@ static bool check(quern_kernel *k, quern_dtype dtype)
     for (size_t n = 0; n < QN_COUNT(arrays); n++) {
         quern_array_release(arrays[n]);
     }
-    return located;
+    return plan;
 }
 
-Test(view_scans, of_each_size)
+static const quern_dtype dtypes[] = {QUERN_UINT8, QUERN_UINT16, QUERN_FLOAT32};
+
+static quern_kernel *running_sum(void)
 {
-    static const quern_dtype dtypes[] = {QUERN_UINT8, QUERN_UINT16, QUERN_FLOAT32};
     quern_kernel *k;
     OK(quern_scan(&k, engine, "T x", "T y", "x", "a + b", "y = a", NULL, NULL));
+    return k;
+}
+
+/* Of some, elements are located one by one, in runs. */
+Test(view_scans, of_each_size)
+{
+    quern_kernel *const k = running_sum();
     for (size_t d = 0; d < QN_COUNT(dtypes); d++) {
         state = d + 1;
         int located = 0;
         for (int n = 0; n < drawn(DRAWN); n++) {
-            located += check(k, dtypes[d]);
+            const int64_t shape[] = {draw(2, 90), draw(1, 20), draw(1, 60)};
+            const char *access = strstr(check(k, dtypes[d], -1, shape), "access ");
+            located += access && strchr(access + 7, 'l') != NULL;
         }
         cr_assert(located >= drawn(DRAWN) / 6 || !whole_is_soft(), "%d of %d", located,
                   drawn(DRAWN));
+    }
+    quern_kernel_release(k);
+}
+
+/* Short ones, many side by side: of some, a block lists where the scans of its tile lie. */
+Test(view_scans, short_ones_along_each_axis)
+{
+    quern_kernel *const k = running_sum();
+    for (size_t d = 0; d < QN_COUNT(dtypes); d++) {
+        state = d + 11;
+        int listed = 0;
+        for (int n = 0; n < drawn(DRAWN); n++) {
+            const int axis = (int)draw(0, 2);
+            int64_t shape[] = {draw(20, 60), draw(8, 30), draw(8, 30)};
+            shape[axis] = draw(2, 40);
+            listed += strstr(check(k, dtypes[d], axis, shape), "from a list") != NULL;
+        }
+        cr_assert(listed >= drawn(DRAWN) / 6 || !whole_is_soft(), "%d of %d", listed, drawn(DRAWN));
     }
     quern_kernel_release(k);
 }
