@@ -122,6 +122,17 @@ HOLE_load_whole
 HOLE_load
             }
         }
+        // Ask for what this warp of a later tile reads, if the row has all of that.
+        if constexpr (_quern_asks) {
+            constexpr int _quern_share = 32 * _quern_steps * _quern_lanes;
+            const _quern_index _quern_start = _quern_leading * _quern_lanes - _quern_skip;
+            if (_quern_walk.beside > 0 &&
+                _quern_walk.covered - _quern_start >= _quern_share + _quern_walk.beside) {
+                [[maybe_unused]] const _quern_index _quern_later =
+                    _quern_start + (_quern_index)_quern_walk.beside;
+HOLE_ahead
+            }
+        }
 #pragma unroll
         for (int _quern_step = 0; _quern_step < _quern_steps; _quern_step++) {
             const _quern_index _quern_own = _quern_base + _quern_from + _quern_step * _quern_pace;

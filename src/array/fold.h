@@ -132,8 +132,8 @@ typedef struct qn_fold {
                     in one; packed: elements from one of a scan to its next */
     int64_t beside;   /**< spans: packs of one that a block has; phases: blocks for a row; packed:
                          blocks for the rows of the last kept dimension; boxes: threads that have
-                         outputs side by side; runs, held, lines: elements from a tile
-                         to that whose memory it asks for, 0: none */
+                         outputs side by side; lines, and rows whose tiles ask: elements
+                         from a tile to that whose memory it asks for, 0: none */
     int64_t place;    /**< reordered: the position of the element where the walk starts */
     double cost;      /**< whole: instructions of a warp for an output of each thread; scan, boxes:
                            those of a thread for an element, 0 if unknown */

@@ -17,10 +17,8 @@
 #define WIDEST_STEP    4           /* of all, where an input's are some apart */
 #define WIDEST_LOCATED 4           /* bytes of an element */
 #define NARROW         2
-#define WIDE_VALUE     8          /* bytes; wider values take more registers */
-#define FEW_TILES      16         /* of a row */
-#define NARROW_LANES   8          /* of a word: elements of 2 bytes and less */
-#define AHEAD_BYTES    (68 << 10) /* that a processor moves while memory that was asked for comes */
+#define WIDE_VALUE     8  /* bytes; wider values take more registers */
+#define FEW_TILES      16 /* of a row */
 
 /* Full tiles for each block that a processor holds at once: where runs would do, and where not. */
 #define HELD_WAVES     4
@@ -327,39 +325,6 @@ static bool pays(const qn_fold_making *m, uint32_t value_size, const qn_fold_for
     return (vectors || steps) && alike && inputs == 1 && value_size <= WIDE_VALUE;
 }
 
-int64_t qn_fold_tiles_ahead(const qn_fold_making *m, int64_t bytes)
-{
-    const int64_t moved = (int64_t)m->rules->processors * AHEAD_BYTES, groups = m->fold->groups;
-    return (QN_MAX(moved / QN_MAX(bytes, 1), 1) + groups / 2) / groups;
-}
-
-/* On an H200, of a copy's speed, without and with it: it does not pay where inputs pass through
- * registers on their way (bool into int32 off alignment 0.51 and 0.48), nor, where tiles are held,
- * for wide elements (float32 0.89 and 0.89, float16 0.86 and 0.89). */
-bool qn_fold_row_asks(const qn_fold_form *f, size_t inputs)
-{
-    bool asks = !f->held || f->lanes >= NARROW_LANES;
-    for (size_t k = 0; k < inputs; k++) {
-        asks &= f->access[k] == QN_ACCESS_VECTOR || f->access[k] == QN_ACCESS_BROADCAST;
-    }
-    return asks;
-}
-
-/* How far on the tile lies whose memory a tile asks for. Further on, what was asked for drives out
- * what is still to be read: on an H200 float32 went at 0.80 of a copy's speed without, 0.845 with
- * 80 or 100 tiles of 45 KiB on, 0.66 with 640. */
-static void ask_ahead(const qn_fold_making *m)
-{
-    qn_fold *f = m->fold;
-    int64_t bytes = 0; /* of a tile */
-    for (size_t k = 0; k < m->count; k++) {
-        const bool once = f->form.access[k] == QN_ACCESS_BROADCAST;
-        bytes += once ? 0 : f->chunk * m->operands[k].item_size;
-    }
-    const bool asks = qn_fold_row_asks(&f->form, m->inputs);
-    f->beside = asks ? qn_fold_tiles_ahead(m, bytes) * f->chunk : 0;
-}
-
 void qn_fold_take_rows(const qn_fold_making *m, uint32_t value_size)
 {
     qn_fold *f = m->fold;
@@ -373,13 +338,10 @@ void qn_fold_take_rows(const qn_fold_making *m, uint32_t value_size)
     const bool reached = choose_access(m);
     const bool may_hold = reached && f->form.reduced == 1;
     if (may_hold && qn_fold_hold(m, value_size, HELD_WAVES)) {
-        ask_ahead(m);
         return;
     }
     if (!reached || !pays(m, value_size, &before) || !choose_run(m, value_size)) {
-        if (may_hold && f->outputs <= FEW_ROWS && qn_fold_hold(m, value_size, FEW_HELD_WAVES)) {
-            ask_ahead(m);
-        } else {
+        if (!may_hold || f->outputs > FEW_ROWS || !qn_fold_hold(m, value_size, FEW_HELD_WAVES)) {
             f->form = before;
         }
         return;
@@ -390,7 +352,6 @@ void qn_fold_take_rows(const qn_fold_making *m, uint32_t value_size)
     even_out(m, f->length + most_skipped(m));
     uint32_t largest;
     f->shared = block_room(m, value_size, &largest) > ROOM ? largest : 0;
-    ask_ahead(m);
 }
 
 void qn_fold_print_runs(qn_text *out, const qn_fold *f)

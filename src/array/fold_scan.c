@@ -237,6 +237,9 @@ void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand
         qn_fold_hold_columns(&m, value_size);
     }
     fold->form.wide = qn_fold_needs_wide(&m);
+    if (qn_fold_row_asks(&fold->form, m.inputs)) {
+        qn_fold_ask_ahead(&m);
+    }
     if (fold->form.staged && !fold->form.boxed) {
         qn_fold_list_outputs(&m, value_size);
     }

@@ -9,6 +9,16 @@
 
 #include "array/fold.h"
 
+/* ---- fold_ahead.c --------------------------------------------------------------------------- */
+
+/** How many tiles further on along its output the one lies whose memory a tile asks for. `bytes`:
+ * that a tile reads and writes. Blocks go over all outputs first, then on along them. */
+int64_t qn_fold_tiles_ahead(const qn_fold_making *m, int64_t bytes);
+/** True when tiles of rows ask for the memory of later ones at all. */
+bool qn_fold_row_asks(const qn_fold_form *form, size_t inputs);
+/** Have them do so. */
+void qn_fold_ask_ahead(const qn_fold_making *m);
+
 /* ---- fold_access.c, fold_staged.c: for scans ------------------------------------------------ */
 
 /** True when all packs of operand `k` are aligned without skipping elements. */
@@ -35,11 +45,6 @@ void qn_fold_print_runs(qn_text *out, const qn_fold *fold);
 /** Bytes of the narrowest element of operands `first` ... that is not repeated. */
 uint32_t qn_fold_row_narrowest(const qn_fold_making *m, size_t first);
 
-/** How many tiles further on along its output the one lies whose memory a tile asks for. `bytes`:
- * that a tile reads and writes. Blocks go over all outputs first, then on along them. */
-int64_t qn_fold_tiles_ahead(const qn_fold_making *m, int64_t bytes);
-/** True when tiles of rows ask for that of others at all: their inputs come in aligned words. */
-bool qn_fold_row_asks(const qn_fold_form *form, size_t inputs);
 /** A part of qn_fold_take_rows, whose operands' access is chosen: hold tiles, if there are `waves`
  * full ones for each block that the device holds at once. False: not so, and nothing has changed.
  */

@@ -16,14 +16,18 @@
     constexpr int _quern_abreast = COLUMNS ? 8 : 1;                                                \
     constexpr bool _quern_columns = COLUMNS, _quern_block = BLOCK, _quern_tiles = TILES;           \
     constexpr bool _quern_single = false, _quern_ragged = false, _quern_exclusive = EXCLUSIVE;     \
-    constexpr bool _quern_again = false, _quern_spread = false, _quern_whole = true;
+    constexpr bool _quern_again = false, _quern_spread = false, _quern_whole = true;               \
+    constexpr bool _quern_asks = TILES && !COLUMNS;
 // What a unit adds to the address of its first element: along rows, or down the columns.
 #if COLUMNS
+#define HOLE_ahead
 #define HOLE_kept _quern_element = _quern_output * 4;
 #define HOLE_unit                                                                                  \
     const long long offset = (long long)_quern_unit * _quern_walk.stride[0][1];                    \
     constexpr int _quern_position = 0;
 #else
+#define HOLE_ahead                                                                                 \
+    quern::ask_ahead((const char *)(_quern_array0 + _quern_later) + row, _quern_share * 4);
 #define HOLE_kept const long long row = (long long)_quern_output * _quern_walk.stride[0][0];
 #define HOLE_unit                                                                                  \
     const long long offset = row;                                                                  \

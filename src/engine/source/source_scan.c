@@ -28,6 +28,7 @@ static void form_hole(qn_text *out, const qn_call *call)
     if (!f->ragged) {
         qn_source_flag(out, "whole", true);
     }
+    qn_source_flag(out, "asks", qn_fold_row_asks(f, call->input_operands));
     qn_source_flag(out, "again", f->again);
     qn_source_flag(out, "spread", f->spread);
 }
@@ -71,6 +72,7 @@ static void skip_hole(qn_text *out, const qn_call *call)
     X(ARGUMENTS, arguments)                                                                        \
     X(RESULT, result)                                                                              \
     X(GIVE, give)                                                                                  \
+    X(AHEAD, ahead)                                                                                \
     X(SPREAD, spread)
 
 enum { HOLES(QN_HOLE_ID) HOLE_COUNT };
@@ -190,6 +192,7 @@ quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *header
     } else {
         skip_hole(&t[SKIP], call);
         qn_source_scan_renew(&t[RENEW], call);
+        qn_source_row_ahead(&t[AHEAD], call);
     }
     qn_source_scan_lane(&t[LANE], call, 5);
     qn_source_scan_arguments(&t[ARGUMENTS], call);

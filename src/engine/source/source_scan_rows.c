@@ -6,6 +6,9 @@
  */
 #include "engine/source/source_folds.h"
 
+#define LEAST_BYTES                                                                                \
+    4 /* of elements that come one by one: on an H200 bool lost a seventh by asking */
+
 /* How many elements of the first tile lie before the row: of a sector; of a word, where a block
  * holds its tile. */
 void qn_source_row_skip(qn_text *out, const qn_call *call)
@@ -38,14 +41,22 @@ void qn_source_row_same(qn_text *out, const qn_call *call)
 void qn_source_row_ahead(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
-    const bool asks = qn_fold_row_asks(f, call->input_operands);
-    for (uint32_t k = 0; k < call->input_operands && asks; k++) {
-        if (f->access[k] == QN_ACCESS_VECTOR) {
-            const uint32_t size = call->operands[k].item_size;
-            qn_text_printf(out,
-                           "        quern::ask_ahead((const char *)_quern_place%u + (long "
-                           "long)_quern_later * %u, _quern_share * %u);\n",
-                           k, size, size);
+    const bool runs = f->runs || f->held;
+    if (!qn_fold_row_asks(f, call->input_operands)) {
+        return;
+    }
+    if (!runs) { /* these find a unit's place dimension by dimension */
+        qn_text_puts(out, "                const _quern_index _quern_unit = (_quern_later + "
+                          "_quern_skip) / _quern_lanes;\n");
+        qn_source_reduced(out, call, 4, 0, call->input_operands);
+    }
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        const uint32_t size = call->operands[k].item_size;
+        if (f->access[k] == QN_ACCESS_VECTOR ||
+            (f->access[k] == QN_ACCESS_CONTIGUOUS && size >= LEAST_BYTES)) {
+            qn_text_puts(out, "        quern::ask_ahead((const char *)&");
+            qn_source_fold_element(out, call, k, runs ? "_quern_later" : "_quern_element");
+            qn_text_printf(out, ", _quern_share * %u);\n", size);
         }
     }
 }

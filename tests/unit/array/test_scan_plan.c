@@ -249,7 +249,7 @@ Test(scan_plan, runs_fit_and_words_are_aligned)
 Test(scan_plan, tiles_ask_ahead)
 {
     static const uint32_t sizes[] = {1, 2, 4, 8, 16};
-    int ask = 0;
+    int ask = 0, by_lanes = 0;
     srand(9);
     for (int n = 0; n < 20000; n++) {
         const int64_t rows = 1 + rand() % 300, length = 20000 + rand() % 50000000 / rows;
@@ -264,18 +264,22 @@ Test(scan_plan, tiles_ask_ahead)
                     .repeats = true};
         qn_fold f;
         make(&f, &l);
-        if ((f.form.runs == 0 && !f.form.held) || f.form.columns) {
+        if (!qn_fold_row_asks(&f.form, 1)) {
             continue;
         }
-        const int64_t blocks = f.beside / f.chunk * f.groups;
-        cr_assert_eq(f.beside % f.chunk, 0);
-        cr_assert(f.beside == 0 || f.form.access[0] == QN_ACCESS_VECTOR);
-        cr_assert_leq(blocks * f.chunk * (l.item[0] + l.item[1]),
+        const bool lanes = f.form.runs == 0 && !f.form.held;
+        const int64_t tile = f.chunk * (lanes ? f.form.lanes : 1);
+        const int64_t blocks = f.beside / tile * f.groups;
+        cr_assert_eq(f.beside % tile, 0);
+        cr_assert(lanes || f.beside == 0 || f.form.access[0] == QN_ACCESS_VECTOR);
+        cr_assert_leq(blocks * tile * (l.item[0] + l.item[1]),
                       2 * (int64_t)PROCESSORS * 68 * 1024, "%lld rows of %lld", (long long)rows,
                       (long long)length);
         ask += f.beside > 0;
+        by_lanes += lanes && f.beside > 0;
     }
     cr_assert_gt(ask, 1000, "%d of 20000", ask);
+    cr_assert_gt(by_lanes, 100, "%d of 20000 by lanes", by_lanes);
 }
 
 /* The same of narrow columns, whose tiles are whole lines. */
