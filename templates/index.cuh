@@ -27,6 +27,20 @@ template <> struct divider<long long> {
     }
 };
 
+// A product of 64 bits. Of 32-bit factors it is one instruction, and the sum that it goes into with it;
+// where one factor is a constant of a loop, the compiler would widen that before the loop, and multiply
+// 64 bits with five.
+__device__ __forceinline__ long long product(int a, int b)
+{
+    long long wide;
+    asm("mul.wide.s32 %0, %1, %2;" : "=l"(wide) : "r"(a), "r"(b));
+    return wide;
+}
+__device__ __forceinline__ long long product(long long a, long long b)
+{
+    return a * b;
+}
+
 // The kinds of fields of layout.h, where I_ is the type of positions.
 #define QUERN_NUMBER(name)      I_ name;
 #define QUERN_DIVIDER(name)     divider<I_> name;

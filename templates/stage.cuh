@@ -73,6 +73,29 @@ template <typename T_> struct stage {
     }
 };
 
+// Scan N_ elements of an output, `apart` places apart from `at` on. `all`: what lies in front of them, and
+// then of those behind.
+template <int N_, bool EXCLUSIVE_, typename T_, typename F_>
+__device__ __forceinline__ void scan_some(const stage<T_> &tile, int at, int apart, slot<T_> &all,
+                                          const F_ &scan)
+{
+    slot<T_> values[N_];
+#pragma unroll
+    for (int k = 0; k < N_; k++) {
+        values[k] = tile[at + k * apart];
+    }
+#pragma unroll
+    for (int k = 0; k < N_; k++) {
+        const slot<T_> before = all;
+        all.value = scan(all.value, values[k].value);
+        values[k] = EXCLUSIVE_ ? before : all;
+    }
+#pragma unroll
+    for (int k = 0; k < N_; k++) {
+        tile[at + k * apart] = values[k];
+    }
+}
+
 // Scan a whole output. `first`: what lies in front of it.
 template <bool ROWS_, bool EXCLUSIVE_, typename T_, typename F_>
 __device__ __forceinline__ void scan_output(const stage<T_> &tile, int output,
@@ -88,17 +111,17 @@ __device__ __forceinline__ void scan_output(const stage<T_> &tile, int output,
         at += apart;
         k = 1;
     }
-#pragma unroll 4
+    // Several come at once: each waits for shared memory, and results might change what comes next. Wide
+    // ones take too many registers.
+    constexpr int batch = sizeof(T_) <= 8 ? 4 : 1;
+#pragma unroll 1
+    for (; k + batch <= tile.length; k += batch) {
+        scan_some<batch, EXCLUSIVE_>(tile, at, apart, all, scan);
+        at += batch * apart;
+    }
+#pragma unroll 1
     for (; k < tile.length; k++) {
-        slot<T_> &own = tile[at];
-        const slot<T_> value = own;
-        if constexpr (EXCLUSIVE_) {
-            own = all;
-            all.value = scan(all.value, value.value);
-        } else {
-            all.value = scan(all.value, value.value);
-            own = all;
-        }
+        scan_some<1, EXCLUSIVE_>(tile, at, apart, all, scan);
         at += apart;
     }
 }

@@ -25,8 +25,9 @@ void qn_fold_ask_ahead(const qn_fold_making *m);
 bool qn_fold_is_aligned(const qn_fold_making *m, size_t k);
 /** Choose how each operand is reached. Returns the first that is reached by vector, or -1. */
 int qn_fold_choose_access(const qn_fold_making *m);
-/** What copying an element into another order costs, as qn_fold.cost of a scan counts. */
-double qn_fold_copy_cost(uint32_t item_size);
+/** What copying an element into another order costs, as qn_fold.cost of a scan counts. `apart`:
+ * bytes from one to the next where they lie closest. */
+double qn_fold_copy_cost(uint32_t item_size, int64_t apart);
 /** What reaching an element takes of a run of memory. */
 double qn_fold_run_cost(uint32_t item_size);
 /** Have blocks of a staged scan, whose plan is settled, work out once where each output of a tile

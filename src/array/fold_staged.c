@@ -17,7 +17,9 @@
 /* Instructions for an element, as the generated code has them for sums of float32. */
 #define STAGED_COST    34    /* an element: shared memory four times, its place twice */
 #define BLOCK_COST     20000 /* a tile, whatever is in it: what its threads do once */
-#define TILE_COST      60    /* an element of small tiles, which wait for each other */
+#define TILE_COST      60    /* an element of small tiles, which wait for each other; */
+#define WAIT_COST      20    /* of several outputs, for each byte of a value */
+#define WAYS_COST      8     /* an element that comes along scans and goes across them, or so */
 #define UNIT_COST      40  /* a unit of a row: its place, its access, its part in the warp's scan */
 #define COLUMN_COST    15  /* a unit of a column */
 #define TRACK_COST     120 /* an output of a unit of columns, where several lanes share it */
@@ -26,6 +28,8 @@
 #define PIECE_ELEMENTS 20
 #define SPREAD_COST    6   /* an element that goes through shared memory to its output */
 #define SECTOR_COST    128 /* an access of a sector that one lane alone needs */
+#define NARROW_BYTES   2   /* elements of which a lane reads several from a sector: */
+#define LOOK_COST      1   /* a byte that lanes are apart, where they read sectors in turn */
 #define LONE_BYTES     64  /* lanes that are so far from each other seldom share a line: */
 #define LONE_COST      400
 #define ROW_COST       800 /* a short row of columns, far from the next: its lines are met again */
@@ -94,18 +98,26 @@ double qn_fold_run_cost(uint32_t item_size)
     return reach_cost(item_size);
 }
 
-double qn_fold_copy_cost(uint32_t item_size)
+double qn_fold_copy_cost(uint32_t item_size, int64_t apart)
 {
-    return COPY_COST + 2 * reach_cost(item_size);
+    return COPY_COST + reach_cost(item_size) + reach_cost(QN_MAX(apart, (int64_t)item_size));
 }
 
-/* The same for an operand whose elements lie strided along the lanes. Where that dimension is
- * short, a warp goes on along the next one, in which neighbours may lie closer. */
-static double strided_cost(const qn_fold *f, size_t k, bool across)
+/* The same for an operand whose elements lie strided along the lanes. What a lane reads of it,
+ * element by element, is all of a few sectors where they are narrow, which wait in the processor's
+ * cache; each write is one of its own. Where that dimension is short, a warp goes on along the next
+ * one, in which neighbours may lie closer. */
+static double strided_cost(const qn_fold_making *m, size_t k, bool across)
 {
+    const qn_fold *f = m->fold;
     const int first = across ? 0 : f->form.kept;
     const int last = (across ? f->form.kept : f->form.kept + f->form.reduced) - 1;
-    const double lone = reach_cost(f->form.lanes * inner_stride(f, k, across));
+    const int64_t apart = f->form.lanes * inner_stride(f, k, across);
+    const bool waits = k < m->inputs && f->form.access[k] == QN_ACCESS_STRIDED &&
+                       m->operands[k].item_size <= NARROW_BYTES && apart < LONE_BYTES;
+    const double lone =
+        waits ? QN_MAX(reach_cost(inner_stride(f, k, across)), LOOK_COST * (double)apart)
+              : reach_cost(apart);
     int64_t window = (int64_t)QN_WARP * f->form.lanes;
     double cost = lone;
     for (int d = last; d > first && window >= 2 * f->extent[d]; d--) {
@@ -167,7 +179,7 @@ double qn_fold_reach_cost(const qn_fold_making *m)
             const int64_t along = inner_stride(f, k, false);
             const bool lies_on = f->form.descends && f->form.lanes == 1 && k < m->inputs &&
                                  along < QN_SECTOR_BYTES && along < inner_stride(f, k, true);
-            const double strided = strided_cost(f, k, f->form.columns);
+            const double strided = strided_cost(m, k, f->form.columns);
             const double own = dense ? QN_MAX(strided, dense_cost(f, k, item)) : strided;
             reach += lies_on ? QN_MIN(own, descent_cost(f, k)) : own;
         }
@@ -235,22 +247,36 @@ static void choose_alone(const qn_fold_making *m, int64_t room)
     f->workers = (uint32_t)beside;
 }
 
+/* Outputs that lie side by side in a tile at most: for wide elements those of a line. */
+static int64_t most_beside(const qn_fold_making *m)
+{
+    uint32_t widest = 1;
+    for (size_t k = 0; k < m->count; k++) {
+        widest = QN_MAX(widest, m->operands[k].item_size);
+    }
+    const int64_t line = QN_MIN(QN_LINE_BYTES / widest, BESIDE);
+    return line + line / 4;
+}
+
 /* Outputs of a tile whose outputs have several threads: as many as lie side by side, if an operand
- * lies across them. */
+ * lies across them, and several such rows where they are short. */
 static void choose_together(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
     const int64_t steps = f->form.steps;
     int64_t beside = QN_MAX(1, QN_FOLD_BLOCK / qn_over(f->length, steps));
+    bool lines = false; /* whole rows, which lie on in memory */
     if (f->form.stage_in || f->form.stage_out) {
-        int64_t row = f->extent[f->form.kept - 1];
-        int64_t pieces = qn_over(row, BESIDE + BESIDE / 4);
-        beside = pieces == 1 || beside < qn_over(row, pieces) ? qn_over(row, pieces) : beside;
+        const int64_t row = f->extent[f->form.kept - 1], pieces = qn_over(row, most_beside(m));
+        const int64_t piece = qn_over(row, pieces);
+        beside = pieces == 1 ? QN_MAX(beside / row, 1) * row : QN_MAX(beside, piece);
+        lines = pieces == 1 && f->form.columns && lies_in_line(m, 0, m->count, true) &&
+                lies_on(f, m->count);
     }
     beside = QN_MIN(beside, QN_MIN(f->outputs, QN_FOLD_BLOCK));
     f->form.staged = QN_STAGED_TOGETHER;
     f->workers = (uint32_t)beside;
-    f->head = beside;
+    f->head = lines ? f->extent[f->form.kept - 1] : beside;
     int64_t most = QN_FOLD_BLOCK / beside * steps;
     f->splits = qn_over(f->length, most);
     f->chunk = qn_over(qn_over(f->length, f->splits), steps) * steps;
@@ -291,11 +317,13 @@ static double across_cost(const qn_fold *f, size_t k)
     return QN_MAX(reach_cost(apart), follows ? 0 : reach_cost(next) / (double)extent);
 }
 
-static double staged_cost(const qn_fold_making *m)
+static double staged_cost(const qn_fold_making *m, uint32_t value_size)
 {
     const qn_fold *f = m->fold;
     /* A tile that is the whole of its outputs waits for none. */
-    double cost = STAGED_COST + (f->form.split ? TILE_COST : 0);
+    const double wait = f->form.lone ? TILE_COST : WAIT_COST * value_size;
+    double cost = STAGED_COST + (f->form.split ? wait : 0);
+    cost += f->form.stage_in != f->form.stage_out ? WAYS_COST : 0;
     cost += (double)BLOCK_COST / ((double)f->workers * (double)f->chunk);
     for (size_t k = 0; k < m->count; k++) {
         const uint32_t item = m->operands[k].item_size;
@@ -328,7 +356,7 @@ void qn_fold_stage(const qn_fold_making *m, uint32_t value_size)
     f->form.columns = f->form.stage_in && f->form.stage_out;
     choose_tiles(m);
     qn_fold_choose_access(m);
-    const double staged = staged_cost(m);
+    const double staged = staged_cost(m, value_size);
     if (staged >= direct) {
         memcpy(f, before.bytes, sizeof before.bytes);
     }

@@ -171,6 +171,18 @@ static bool overwrites(const qn_call *call)
            !strpbrk(text, "{}#") && !qn_text_uses(text, name);
 }
 
+/* Bytes from one element of an operand to the next, along the axis where that is least. */
+static int64_t closest(const qn_operand *o)
+{
+    int64_t least = INT64_MAX;
+    for (int axis = 0; axis < o->ndim; axis++) {
+        if (o->shape[axis] > 1 && o->strides[axis] != 0) {
+            least = QN_MIN(least, qn_magnitude(o->strides[axis]));
+        }
+    }
+    return least == INT64_MAX ? 0 : least;
+}
+
 /* Put arrays in the place of all operands that lie otherwise. `cost`: what their copies cost for an
  * element. */
 static quern_status replace(double *cost, qn_call *call, const int *order)
@@ -187,7 +199,8 @@ static quern_status replace(double *cost, qn_call *call, const int *order)
         call->arranged |= UINT64_C(1) << p;
         const bool twice = k >= call->input_operands && !overwrites(call);
         const double share = (double)made->count / (double)call->count;
-        *cost += qn_fold_copy_cost(made->item_size) * (twice ? 2 : 1) * share;
+        *cost += qn_fold_copy_cost(made->item_size, closest(&call->operands[k])) * (twice ? 2 : 1) *
+                 share;
         put_operand(call, k, made);
     }
     return QUERN_OK;

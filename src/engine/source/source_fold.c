@@ -97,6 +97,19 @@ static void cut_element(qn_text *out, int levels, const qn_fold_form *f)
     }
 }
 
+/* How far operand `k` moves in `count` steps along dimension `d`. Where each element of a tile has
+ * a row of its own to look up, products are written as one instruction; elsewhere most are the same
+ * for the block, and the compiler does better by itself. */
+static void strides(qn_text *out, const qn_call *call, uint32_t k, int d, const char *count)
+{
+    const qn_fold_form *f = &call->fold.form;
+    const bool own = f->staged && !f->line_in && !f->stage_in && !f->stage_out;
+    qn_text_printf(out,
+                   own ? "quern::product(%s, _quern_walk.stride[%u][%d])"
+                       : "(long long)(%s) * _quern_walk.stride[%u][%d]",
+                   count, k, d);
+}
+
 void qn_source_split(qn_text *out, const qn_call *call, int levels, int first, int last,
                      const char *from, const char *prefix, uint32_t operand, uint32_t end)
 {
@@ -136,9 +149,9 @@ void qn_source_split(qn_text *out, const qn_call *call, int levels, int first, i
         }
         for (uint32_t k = operand; k < end; k++) {
             qn_source_indent(out, levels);
-            qn_text_printf(out,
-                           "%s%u += (long long)_quern_coordinate * _quern_walk.stride[%u][%d];\n",
-                           prefix, k, k, d);
+            qn_text_printf(out, "%s%u += ", prefix, k);
+            strides(out, call, k, d, "_quern_coordinate");
+            qn_text_puts(out, ";\n");
         }
         qn_source_position_of(out, call, levels, d, "_quern_coordinate");
     }
@@ -197,7 +210,8 @@ static void add_offset(qn_text *out, const qn_call *call, uint32_t k, const char
             access = QN_ACCESS_STRIDED;
         }
         if (access == QN_ACCESS_STRIDED || access == QN_ACCESS_BACK) {
-            qn_text_printf(out, " + (long long)(%s) * _quern_walk.stride[%u][%d]", at, k, lane);
+            qn_text_puts(out, " + ");
+            strides(out, call, k, lane, at);
         } else if (access != QN_ACCESS_BROADCAST) {
             qn_text_printf(out, " + (long long)(%s) * %u", at, o->item_size);
         }
