@@ -5,6 +5,8 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
 {
 #include "scan_texts.inc"
     typedef quern::stage<_type_reduce> _quern_stage_type;
+    typedef quern::tour<_quern_line_in, _quern_paced && !_quern_across_in> _quern_tour_in;
+    typedef quern::tour<_quern_line_out, _quern_paced && !_quern_across_out> _quern_tour_out;
     constexpr int _quern_lane = 0;
     __shared__ alignas(_type_reduce) char
         _quern_shared[_quern_stage_type::room(quern::stage_threads * _quern_steps)];
@@ -35,8 +37,7 @@ HOLE_list
     [[maybe_unused]] _quern_index _quern_element = 0;
 HOLE_registers
     {
-        quern::tour<_quern_line_in> _quern_tour(_quern_across_in ? _quern_beside : _quern_length,
-                                                threadIdx.x);
+        _quern_tour_in _quern_tour(_quern_across_in ? _quern_beside : _quern_length, threadIdx.x);
 #pragma unroll
         for (int _quern_step = 0; _quern_step < _quern_steps; _quern_step++, _quern_tour.next()) {
             const bool _quern_there = _quern_tour.element < _quern_count;
@@ -61,8 +62,7 @@ HOLE_load
         }
     }
     {
-        quern::tour<_quern_line_in> _quern_tour(_quern_across_in ? _quern_beside : _quern_length,
-                                                threadIdx.x);
+        _quern_tour_in _quern_tour(_quern_across_in ? _quern_beside : _quern_length, threadIdx.x);
 #pragma unroll
         for (int _quern_step = 0; _quern_step < _quern_steps; _quern_step++, _quern_tour.next()) {
             const bool _quern_there = _quern_tour.element < _quern_count;
@@ -82,7 +82,12 @@ HOLE_kept
             {
 HOLE_unit
 HOLE_lane
-                _quern_stage.taken(_quern_step).value = _quern_map(HOLE_arguments);
+                const _type_reduce _quern_mapped = _quern_map(HOLE_arguments);
+                if constexpr (!_quern_tour_in::paced) {
+                    _quern_stage.taken(_quern_step).value = _quern_mapped;
+                } else if (_quern_there) {
+                    _quern_stage[_quern_tour.element].value = _quern_mapped;
+                }
             }
         }
     }
@@ -118,8 +123,8 @@ HOLE_initial
     // Out as memory lies, which is worked out anew: kept from the way in, it took so many registers that
     // reads waited for each other. Post may ask for the inputs again; where it does not, no one reads
     // them.
-    quern::tour<_quern_line_out> _quern_tour(_quern_across_out ? _quern_beside : _quern_length,
-                                             quern::anew((int)threadIdx.x));
+    _quern_tour_out _quern_tour(_quern_across_out ? _quern_beside : _quern_length,
+                                quern::anew((int)threadIdx.x));
 #pragma unroll
     for (int _quern_step = 0; _quern_step < _quern_steps; _quern_step++, _quern_tour.next()) {
         const int _quern_on = _quern_tour.element;
@@ -130,10 +135,13 @@ HOLE_initial
                                  : _quern_across_out ? _quern_tour.row
                                                      : _quern_tour.place;
         _quern_slot _quern_values[1];
-        if constexpr (_quern_across_in == _quern_across_out) {
+        if constexpr (_quern_across_in == _quern_across_out && !_quern_tour_out::paced) {
             _quern_values[0] = _quern_stage.taken(_quern_step);
         }
         if (_quern_on < _quern_count) {
+            if constexpr (_quern_across_in == _quern_across_out && _quern_tour_out::paced) {
+                _quern_values[0] = _quern_stage[_quern_on];
+            }
             [[maybe_unused]] const _quern_index _quern_output = _quern_first + _quern_beside_at;
             [[maybe_unused]] const _quern_index _quern_unit = _quern_begin + _quern_along;
             if constexpr (_quern_across_in != _quern_across_out) {

@@ -14,8 +14,11 @@ namespace quern
 constexpr int stage_threads = 32 * scan_warps;
 
 // The elements of a tile that a thread takes, `stage_threads` apart: from `first` on, the thread's
-// number. Unless LINE_, also where they are, along rows of `width` places each.
-template <bool LINE_> struct tour {
+// number. Unless LINE_, also where they are, along rows of `width` places each. PACED_: the block takes
+// whole rows at a time, and leaves the threads that are left over idle, so that each thread stays at one
+// place of its rows; with fewer instructions for an element than where rows end anywhere.
+template <bool LINE_, bool PACED_ = false> struct tour {
+    static constexpr bool paced = PACED_ && !LINE_;
     int element, row, place, width, down, on;
 
     __device__ __forceinline__ tour(int width_, int first) : element(first), row(0), width(width_)
@@ -25,10 +28,18 @@ template <bool LINE_> struct tour {
             place = element - row * width;
             down = stage_threads / width;
             on = stage_threads - down * width;
+            if (paced && row >= down) {
+                element = 1 << 30; // past the end of any tile
+            }
         }
     }
     __device__ __forceinline__ void next()
     {
+        if constexpr (paced) {
+            element += stage_threads - on;
+            row += down;
+            return;
+        }
         element += stage_threads;
         if constexpr (!LINE_) {
             place += on;

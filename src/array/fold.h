@@ -64,6 +64,7 @@ typedef struct qn_fold_form {
     uint8_t stage_in, stage_out; /**< staged: 1: inputs, outputs are walked across scans first */
     uint8_t line_in, line_out;   /**< staged: 1: those of a tile lie in one line in that order */
     uint8_t listed;   /**< staged: 1: a block works out once where each output of its tile lies */
+    uint8_t paced;    /**< staged: 1: threads stay at one place of the rows of a tile */
     uint8_t descends; /**< scan: 1: a thread goes down whole columns of its own */
     uint8_t strips;  /**< scan: columns in strips; 1 << strips tiles make a bunch, as many bunches a
                         bundle; 0: not so */

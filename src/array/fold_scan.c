@@ -257,9 +257,10 @@ void qn_fold_print_scan(qn_text *out, const qn_fold *f, size_t operand_count)
         qn_fold_print_held(out, f);
     } else if (f->form.staged) {
         static const char *const along[] = {"rows", "columns"};
-        qn_text_printf(out, "in shared memory, %u scan%s a block%s, in by %s, out by %s",
+        qn_text_printf(out, "in shared memory, %u scan%s a block%s%s, in by %s, out by %s",
                        f->workers, f->workers == 1 ? "" : "s", f->form.listed ? " from a list" : "",
-                       along[f->form.stage_in], along[f->form.stage_out]);
+                       f->form.paced ? ", whole ones at a time" : "", along[f->form.stage_in],
+                       along[f->form.stage_out]);
     } else if (f->form.packed) {
         static const char *const of[] = {"row", "column"};
         const char *const one = of[f->form.woven];

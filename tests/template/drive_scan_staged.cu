@@ -19,7 +19,8 @@
     constexpr bool _quern_alone = ALONE, _quern_lone = false, _quern_tiles = TILES;                \
     constexpr bool _quern_single = false, _quern_exclusive = EXCLUSIVE;                            \
     constexpr bool _quern_across_in = COLUMNS, _quern_across_out = COLUMNS;                        \
-    constexpr bool _quern_line_in = !COLUMNS, _quern_line_out = !COLUMNS;
+    constexpr bool _quern_line_in = !COLUMNS, _quern_line_out = !COLUMNS;                          \
+    constexpr bool _quern_paced = false;
 // An element's place: its output and its position.
 #define HOLE_kept                                                                                  \
     const long long _quern_row = (long long)_quern_output * _quern_walk.stride[0][0] +             \

@@ -18,6 +18,7 @@ void qn_source_staged_form(qn_text *out, const qn_call *call)
     qn_source_flag(out, "across_out", f->stage_out);
     qn_source_flag(out, "line_in", f->line_in);
     qn_source_flag(out, "line_out", f->line_out);
+    qn_source_flag(out, "paced", f->paced);
 }
 
 /* How far each operand's elements of an output lie from where the operand begins: the list's room,

@@ -90,7 +90,7 @@ Test(scan_plan, known_layouts)
 Test(scan_plan, tiles_fit_their_blocks)
 {
     static const uint32_t sizes[] = {1, 2, 4, 8, 16};
-    int staged = 0, listed = 0;
+    int staged = 0, listed = 0, paced = 0;
     srand(7);
     for (int n = 0; n < 20000; n++) {
         int64_t a = 1 + rand() % 50, length = 1 + rand() % (n % 4 == 0 ? 9000 : 80);
@@ -132,12 +132,19 @@ Test(scan_plan, tiles_fit_their_blocks)
         } else {
             cr_assert_eq(f.shared, 0);
         }
+        if (f.form.paced) {
+            paced++;
+            const int64_t rows = QN_FOLD_BLOCK / f.length;
+            cr_assert(!f.form.split && f.workers <= rows * f.form.steps,
+                      "%u outputs of %lld elements", f.workers, (long long)f.length);
+        }
         if (f.form.line_in && f.form.stage_in && f.workers > f.head) {
             cr_assert_eq(f.workers % f.head, 0, "a tile ends inside a row of outputs");
         }
     }
     cr_assert_gt(staged, 2000, "%d of 20000 are staged", staged);
     cr_assert_gt(listed, 100, "%d of 20000 have lists", listed);
+    cr_assert_gt(paced, 10, "%d of 20000 go along whole rows", paced);
 }
 
 /* Columns of any number and length, off any alignment, with gaps: a block has threads for its
@@ -273,9 +280,8 @@ Test(scan_plan, tiles_ask_ahead)
         const int64_t blocks = f.beside / tile * f.groups;
         cr_assert_eq(f.beside % tile, 0);
         cr_assert(lanes || f.beside == 0 || f.form.access[0] == QN_ACCESS_VECTOR);
-        cr_assert_leq(blocks * tile * (l.item[0] + l.item[1]),
-                      2 * (int64_t)PROCESSORS * 68 * 1024, "%lld rows of %lld", (long long)rows,
-                      (long long)length);
+        cr_assert_leq(blocks * tile * (l.item[0] + l.item[1]), 2 * (int64_t)PROCESSORS * 68 * 1024,
+                      "%lld rows of %lld", (long long)rows, (long long)length);
         ask += f.beside > 0;
         by_lanes += lanes && f.beside > 0;
     }
