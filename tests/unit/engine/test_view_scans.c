@@ -159,7 +159,7 @@ Test(view_scans, of_each_size)
             const char *access = strstr(check(k, dtypes[d], -1, shape), "access ");
             located += access && strchr(access + 7, 'l') != NULL;
         }
-        cr_assert(located >= drawn(DRAWN) / 6 || !whole_is_soft(), "%d of %d", located,
+        cr_assert(6 * located >= drawn(DRAWN) || !whole_is_soft(), "%d of %d", located,
                   drawn(DRAWN));
     }
     quern_kernel_release(k);
