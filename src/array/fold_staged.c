@@ -24,6 +24,7 @@
 #define UNIT_COST      40  /* a unit of a row: its place, its access, its part in the warp's scan */
 #define COLUMN_COST    15  /* a unit of a column */
 #define TRACK_COST     120 /* an output of a unit of columns, where several lanes share it */
+#define KEPT_COST      12  /* a kept dimension of several, for each lane of a scan */
 #define ELEMENT_COST   6   /* an element of a unit */
 #define PIECE_COST     24  /* a unit that hangs over the end of a row, and each of its elements: */
 #define PIECE_ELEMENTS 20
@@ -76,6 +77,22 @@ static bool walk_across(const qn_fold_making *m, size_t first, size_t end)
     return false;
 }
 
+/* What an operand costs of which `window` neighbours are reached together, and each takes `lone`
+ * along dimension `last`. Where that is short they go on along the next one, down to `first`, in
+ * which they may lie closer. */
+static double closer_cost(const qn_fold *f, size_t k, double lone, int64_t window, int last,
+                          int first)
+{
+    double cost = lone;
+    for (int d = last; d > first && window >= 2 * f->extent[d]; d--) {
+        window /= f->extent[d];
+        const double beside = (double)QN_MIN(window, f->extent[d - 1]);
+        const double closer = reach_cost(qn_magnitude(f->stride[k][d - 1]));
+        cost = QN_MIN(cost, QN_MAX(closer, lone / beside));
+    }
+    return cost;
+}
+
 /* What reaching an operand costs along rows in which its elements lie side by side. Short ones that
  * lie apart from each other fill no sectors; and where threads go down short rows of columns, each
  * row has a line of its own. */
@@ -90,8 +107,10 @@ static double dense_cost(const qn_fold *f, size_t k, uint32_t item)
     if (f->form.reduced != 1 || f->form.kept == 0 || f->extent[row] * item >= QN_SECTOR_BYTES) {
         return reach_cost(item);
     }
-    const double rows = reach_cost(qn_magnitude(f->stride[k][column]));
-    return QN_MAX(reach_cost(item), rows / (double)f->extent[row]);
+    const double lone = reach_cost(qn_magnitude(f->stride[k][column]));
+    const int64_t rows = QN_FOLD_BLOCK * f->form.lanes / f->extent[row]; /* of a block */
+    return QN_MAX(reach_cost(item),
+                  closer_cost(f, k, lone, rows, column, 0) / (double)f->extent[row]);
 }
 
 double qn_fold_run_cost(uint32_t item_size)
@@ -106,8 +125,7 @@ double qn_fold_copy_cost(uint32_t item_size, int64_t apart)
 
 /* The same for an operand whose elements lie strided along the lanes. What a lane reads of it,
  * element by element, is all of a few sectors where they are narrow, which wait in the processor's
- * cache; each write is one of its own. Where that dimension is short, a warp goes on along the next
- * one, in which neighbours may lie closer. */
+ * cache; each write is one of its own. */
 static double strided_cost(const qn_fold_making *m, size_t k, bool across)
 {
     const qn_fold *f = m->fold;
@@ -119,15 +137,7 @@ static double strided_cost(const qn_fold_making *m, size_t k, bool across)
     const double lone =
         waits ? QN_MAX(reach_cost(inner_stride(f, k, across)), LOOK_COST * (double)apart)
               : reach_cost(apart);
-    int64_t window = (int64_t)QN_WARP * f->form.lanes;
-    double cost = lone;
-    for (int d = last; d > first && window >= 2 * f->extent[d]; d--) {
-        window /= f->extent[d];
-        const double beside = (double)QN_MIN(window, f->extent[d - 1]);
-        const double closer = reach_cost(qn_magnitude(f->stride[k][d - 1]));
-        cost = QN_MIN(cost, QN_MAX(closer, lone / beside));
-    }
-    return cost;
+    return closer_cost(f, k, lone, (int64_t)QN_WARP * f->form.lanes, last, first);
 }
 
 /* ---- what the plan without a stage costs ---------------------------------------------------- */
@@ -148,6 +158,8 @@ static double direct_cost(const qn_fold_making *m)
     } else if (f->form.columns && f->form.block) {
         each += (double)TRACK_COST / f->form.steps;
         each += f->form.split && lanes == 1 ? TILE_COST : 0;
+    } else if (!f->form.columns && !f->form.block && f->form.kept > 1) {
+        each += (double)(KEPT_COST * f->form.kept * f->workers) / (double)f->length;
     }
     /* Places for units that are not there cost as much. */
     int64_t places = qn_over(f->units, f->chunk) * f->chunk * (f->form.columns ? 1 : lanes);
