@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * source_scan_rows: what scans along rows by tiles have in common, whose lanes take runs or whose
- * blocks hold their tiles. In: a call whose fold is planned so. Out: the text of holes that both
- * templates have. The thing to know: a row of operand k begins at `_quern_placeK`.
+ * blocks hold their tiles, and of others the memory that they ask for. In: a call whose fold is
+ * planned so. Out: the text of holes that their templates have. The thing to know: a row of operand
+ * k begins at `_quern_placeK`.
  */
 #include "engine/source/source_folds.h"
 
-#define LEAST_BYTES                                                                                \
-    4 /* of elements that come one by one: on an H200 bool lost a seventh by asking */
+/* Bytes of elements that come one by one: of narrower ones, which take as many instructions for
+ * less memory, it was not measured. */
+#define LEAST_BYTES 4
 
 /* How many elements of the first tile lie before the row: of a sector; of a word, where a block
  * holds its tile. */
