@@ -392,7 +392,6 @@ static void need_toolkit(void)
     qn_compiler_identity identity;
     qn_includes includes;
     qn_compile_request request = {.source = "#include <cuda_fp16.h>\n#include <nv/target>"};
-    scratch_make();
     if (!qn_compiler_find(&identity, NULL)) {
         /* It is about what the compiler itself makes of headers. Runs wherever NVRTC is: ./dev test
          * fetches it where it is absent. */
