@@ -29,7 +29,7 @@ template <> struct divider<long long> {
 
 // A product of 64 bits. Of 32-bit factors it is one instruction, and the sum that it goes into with it;
 // where one factor is a constant of a loop, the compiler would widen that before the loop, and multiply
-// 64 bits with five.
+// 64 bits with several.
 __device__ __forceinline__ long long product(int a, int b)
 {
     long long wide;

@@ -122,8 +122,8 @@ __device__ __forceinline__ void scan_output(const stage<T_> &tile, int output,
         at += apart;
         k = 1;
     }
-    // Several come at once: each waits for shared memory, and results might change what comes next. Wide
-    // ones take too many registers.
+    // Several come at once: each waits for shared memory, and results might change what comes next.
+    // Not so of 16 bytes: scans of 11 complex128 went at 0.94 of a copy's speed on an H200, at 0.99 one by one.
     constexpr int batch = sizeof(T_) <= 8 ? 4 : 1;
 #pragma unroll 1
     for (; k + batch <= tile.length; k += batch) {

@@ -237,11 +237,9 @@ void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand
         qn_fold_hold_columns(&m, value_size);
     }
     fold->form.wide = qn_fold_needs_wide(&m);
-    if (qn_fold_row_asks(&fold->form, m.inputs)) {
-        qn_fold_ask_ahead(&m);
-    }
+    qn_fold_ask_ahead(&m);
     if (fold->form.staged && !fold->form.boxed) {
-        qn_fold_list_outputs(&m, value_size);
+        qn_fold_settle_stage(&m, value_size);
     }
 }
 
@@ -259,7 +257,7 @@ void qn_fold_print_scan(qn_text *out, const qn_fold *f, size_t operand_count)
         static const char *const along[] = {"rows", "columns"};
         qn_text_printf(out, "in shared memory, %u scan%s a block%s%s, in by %s, out by %s",
                        f->workers, f->workers == 1 ? "" : "s", f->form.listed ? " from a list" : "",
-                       f->form.paced ? ", whole ones at a time" : "", along[f->form.stage_in],
+                       f->form.paced ? ", whole rows at a time" : "", along[f->form.stage_in],
                        along[f->form.stage_out]);
     } else if (f->form.packed) {
         static const char *const of[] = {"row", "column"};

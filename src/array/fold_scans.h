@@ -14,9 +14,10 @@
 /** How many tiles further on along its output the one lies whose memory a tile asks for. `bytes`:
  * that a tile reads and writes. Blocks go over all outputs first, then on along them. */
 int64_t qn_fold_tiles_ahead(const qn_fold_making *m, int64_t bytes);
-/** True when tiles of rows ask for the memory of later ones at all. */
-bool qn_fold_row_asks(const qn_fold_form *form, size_t inputs);
-/** Have them do so. */
+/** Whether tiles of rows ask for the memory of later ones at all, and whether for input `k`'s. */
+bool qn_fold_row_asks(const qn_fold_form *form, const qn_operand *operands, size_t inputs);
+bool qn_fold_asks_for(const qn_fold_form *form, const qn_operand *operands, size_t k);
+/** Of scans whose tiles may ask: for that of which, if they do. */
 void qn_fold_ask_ahead(const qn_fold_making *m);
 
 /* ---- fold_access.c, fold_staged.c: for scans ------------------------------------------------ */
@@ -30,9 +31,9 @@ int qn_fold_choose_access(const qn_fold_making *m);
 double qn_fold_copy_cost(uint32_t item_size, int64_t apart);
 /** What reaching an element takes of a run of memory. */
 double qn_fold_run_cost(uint32_t item_size);
-/** Have blocks of a staged scan, whose plan is settled, work out once where each output of a tile
- * lies: where that takes divisions, and the list has room. */
-void qn_fold_list_outputs(const qn_fold_making *m, uint32_t value_size);
+/** The rest of a staged scan's plan, which takes the place of no other: whether blocks go along
+ * whole rows, and whether they list where the outputs of a tile lie. */
+void qn_fold_settle_stage(const qn_fold_making *m, uint32_t value_size);
 /** Have blocks of a planned scan along rows hold their tiles, or lanes take runs, where that pays.
  */
 void qn_fold_take_rows(const qn_fold_making *m, uint32_t value_size);

@@ -295,20 +295,6 @@ static void choose_together(const qn_fold_making *m)
     f->chunk = qn_over(qn_over(f->length, f->splits), steps) * steps;
 }
 
-/* Where a block goes along rows that are not one line, whole rows at a time, if few threads are
- * left over then. An output's only thread has too few registers for it: on an H200 rows of 15
- * float16 went at 0.36 of a copy's speed so, at 0.72 without; rows of 128 uint8 into int32 at 0.77
- * and 0.49. */
-static void choose_pace(const qn_fold_making *m)
-{
-    qn_fold *f = m->fold;
-    const int64_t rows = QN_FOLD_BLOCK / f->length;
-    const bool in = !f->form.stage_in && !f->form.line_in,
-               out = !f->form.stage_out && !f->form.line_out;
-    f->form.paced = f->form.staged == QN_STAGED_TOGETHER && (in || out) && !f->form.split &&
-                    rows * f->length >= LEAST_BUSY && f->workers <= rows * f->form.steps;
-}
-
 static void choose_tiles(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
@@ -333,7 +319,6 @@ static void choose_tiles(const qn_fold_making *m)
     f->form.line_out = f->form.line_in &&
                        (f->form.lone || (whole && f->form.stage_out == f->form.stage_in &&
                                          lies_in_line(m, m->inputs, m->count, f->form.stage_out)));
-    choose_pace(m);
 }
 
 /* The same of a tile, outputs side by side first: rows that do not follow each other. */
@@ -391,7 +376,23 @@ void qn_fold_stage(const qn_fold_making *m, uint32_t value_size)
     f->cost = QN_MIN(staged, direct);
 }
 
-void qn_fold_list_outputs(const qn_fold_making *m, uint32_t value_size)
+/* Where a block goes along rows that are not one line, whole rows at a time, if few threads are
+ * left over then. An output's only thread has too few registers for it: on an H200 rows of 15
+ * float16 went at 0.36 of a copy's speed so, at 0.72 without; rows of 128 uint8 into int32 at 0.77
+ * and 0.49. */
+static void choose_pace(const qn_fold_making *m)
+{
+    qn_fold *f = m->fold;
+    const int64_t rows = QN_FOLD_BLOCK / f->length;
+    const bool in = !f->form.stage_in && !f->form.line_in,
+               out = !f->form.stage_out && !f->form.line_out;
+    f->form.paced = f->form.staged == QN_STAGED_TOGETHER && (in || out) && !f->form.split &&
+                    rows * f->length >= LEAST_BUSY && f->workers <= rows * f->form.steps;
+}
+
+/* Where the outputs of a tile lie takes divisions for several kept dimensions, and each element
+ * asks twice. A list has it once for each output. Tiles that look back lost by it. */
+static void choose_list(const qn_fold_making *m, uint32_t value_size)
 {
     qn_fold *f = m->fold;
     const uint32_t list = (uint32_t)(f->workers * m->count * sizeof(int64_t));
@@ -399,4 +400,10 @@ void qn_fold_list_outputs(const qn_fold_making *m, uint32_t value_size)
     f->form.listed = f->form.kept > 1 && !f->form.split && !f->form.line_in && !m->rules->located &&
                      list <= LIST_BYTES && tile + list <= m->rules->shared;
     f->shared = f->form.listed ? list : 0;
+}
+
+void qn_fold_settle_stage(const qn_fold_making *m, uint32_t value_size)
+{
+    choose_pace(m);
+    choose_list(m, value_size);
 }

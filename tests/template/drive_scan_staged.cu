@@ -2,7 +2,8 @@
 //
 // Sums up to each element of the rows, or columns, of a matrix of floats: templates/scan_staged.cu
 // by hand. The form is given by -DALONE=1 (a thread an output), -DCOLUMNS=1 (along columns),
-// -DTILES=1 (several blocks an output), -DEXCLUSIVE=1 (without the element itself).
+// -DTILES=1 (several blocks an output), -DEXCLUSIVE=1 (without the element itself),
+// -DPACED=1 (along rows, whole ones at a time).
 //
 //   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DALONE=1 -DCOLUMNS=0 -DTILES=0
 //     -DEXCLUSIVE=0 tests/template/drive_scan_staged.cu
@@ -12,6 +13,10 @@
 // in this order
 #include "stage.cuh"
 
+#ifndef PACED
+#define PACED 0
+#endif
+
 #define HOLE_bounds 256, 4
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
@@ -19,8 +24,8 @@
     constexpr bool _quern_alone = ALONE, _quern_lone = false, _quern_tiles = TILES;                \
     constexpr bool _quern_single = false, _quern_exclusive = EXCLUSIVE;                            \
     constexpr bool _quern_across_in = COLUMNS, _quern_across_out = COLUMNS;                        \
-    constexpr bool _quern_line_in = !COLUMNS, _quern_line_out = !COLUMNS;                          \
-    constexpr bool _quern_paced = false;
+    constexpr bool _quern_line_in = !COLUMNS && !PACED, _quern_line_out = _quern_line_in;          \
+    constexpr bool _quern_paced = PACED;
 // An element's place: its output and its position.
 #define HOLE_kept                                                                                  \
     const long long _quern_row = (long long)_quern_output * _quern_walk.stride[0][0] +             \

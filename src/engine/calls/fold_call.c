@@ -213,7 +213,7 @@ quern_status qn_fold_walk(qn_parameter_block *block, const qn_call *call)
         w.across = f->across;
         w.run = f->run;
     }
-    if (f->form.lines || (f->form.scan && qn_fold_row_asks(&f->form, call->input_operands))) {
+    if (f->form.scan) {
         w.beside = f->beside;
     }
     for (int d = 0; d < dims; d++) {

@@ -28,7 +28,7 @@ static void form_hole(qn_text *out, const qn_call *call)
     if (!f->ragged) {
         qn_source_flag(out, "whole", true);
     }
-    qn_source_flag(out, "asks", qn_fold_row_asks(f, call->input_operands));
+    qn_source_flag(out, "asks", qn_fold_row_asks(f, call->operands, call->input_operands));
     qn_source_flag(out, "again", f->again);
     qn_source_flag(out, "spread", f->spread);
 }

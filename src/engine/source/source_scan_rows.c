@@ -7,10 +7,6 @@
  */
 #include "engine/source/source_folds.h"
 
-/* Bytes of elements that come one by one: of narrower ones, which take as many instructions for
- * less memory, it was not measured. */
-#define LEAST_BYTES 4
-
 /* How many elements of the first tile lie before the row: of a sector; of a word, where a block
  * holds its tile. */
 void qn_source_row_skip(qn_text *out, const qn_call *call)
@@ -44,7 +40,7 @@ void qn_source_row_ahead(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     const bool runs = f->runs || f->held;
-    if (!qn_fold_row_asks(f, call->input_operands)) {
+    if (!qn_fold_row_asks(f, call->operands, call->input_operands)) {
         return;
     }
     if (!runs) { /* these find a unit's place dimension by dimension */
@@ -53,12 +49,10 @@ void qn_source_row_ahead(qn_text *out, const qn_call *call)
         qn_source_reduced(out, call, 4, 0, call->input_operands);
     }
     for (uint32_t k = 0; k < call->input_operands; k++) {
-        const uint32_t size = call->operands[k].item_size;
-        if (f->access[k] == QN_ACCESS_VECTOR ||
-            (f->access[k] == QN_ACCESS_CONTIGUOUS && size >= LEAST_BYTES)) {
+        if (qn_fold_asks_for(f, call->operands, k)) {
             qn_text_puts(out, "        quern::ask_ahead((const char *)&");
             qn_source_fold_element(out, call, k, runs ? "_quern_later" : "_quern_element");
-            qn_text_printf(out, ", _quern_share * %u);\n", size);
+            qn_text_printf(out, ", _quern_share * %u);\n", call->operands[k].item_size);
         }
     }
 }

@@ -4,7 +4,7 @@
  * In: the form of a fold. Out: the constants of templates/scan_staged.cu, and the list of where
  * each output of a tile lies. The thing to know: of several kept dimensions that takes a division
  * each, and elements ask on the way in and on the way out. With a list the block divides once for
- * each output: of a scan of 16 elements a thread then has half the instructions.
+ * each output.
  */
 #include "engine/source/source_folds.h"
 

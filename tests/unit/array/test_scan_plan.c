@@ -272,7 +272,9 @@ Test(scan_plan, tiles_ask_ahead)
                     .repeats = true};
         qn_fold f;
         make(&f, &l);
-        if (!qn_fold_row_asks(&f.form, 1)) {
+        const qn_operand x = {.item_size = l.item[0]};
+        if (!qn_fold_row_asks(&f.form, &x, 1)) {
+            cr_assert(f.beside == 0 || f.form.packed || f.form.boxed, "tiles ask that never do");
             continue;
         }
         const bool lanes = f.form.runs == 0 && !f.form.held;

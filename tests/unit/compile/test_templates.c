@@ -85,6 +85,8 @@ static const struct {
     {"drive_scan_staged.cu", {"-DALONE=1", "-DCOLUMNS=0", "-DTILES=0", "-DEXCLUSIVE=0"}},
     {"drive_scan_staged.cu", {"-DALONE=1", "-DCOLUMNS=1", "-DTILES=0", "-DEXCLUSIVE=1"}},
     {"drive_scan_staged.cu", {"-DALONE=0", "-DCOLUMNS=0", "-DTILES=0", "-DEXCLUSIVE=1"}},
+    {"drive_scan_staged.cu",
+     {"-DALONE=0", "-DCOLUMNS=0", "-DTILES=0", "-DEXCLUSIVE=0", "-DPACED=1"}},
     {"drive_scan_staged.cu", {"-DALONE=0", "-DCOLUMNS=0", "-DTILES=1", "-DEXCLUSIVE=0"}},
     {"drive_scan_staged.cu", {"-DALONE=0", "-DCOLUMNS=1", "-DTILES=0", "-DEXCLUSIVE=0"}},
     {"drive_scan_staged.cu", {"-DALONE=0", "-DCOLUMNS=1", "-DTILES=1", "-DEXCLUSIVE=1"}},

@@ -186,7 +186,7 @@ Test(view_scans, short_ones_along_each_axis)
     for (size_t d = 0; d < QN_COUNT(dtypes); d++) {
         state = d + 11;
         const int listed = count(k, dtypes[d], 2, 40, "from a list");
-        const int paced = count(k, dtypes[d], 120, 128, "whole ones at a time");
+        const int paced = count(k, dtypes[d], 120, 128, "whole rows at a time");
         cr_assert((6 * listed >= drawn(DRAWN) && 10 * paced >= drawn(DRAWN)) || !whole_is_soft(),
                   "%d and %d of %d", listed, paced, drawn(DRAWN));
     }
