@@ -9,9 +9,11 @@ extern "C" __global__ void __launch_bounds__(256, 4) HOLE_name(HOLE_parameters)
     // and tables of where they lie in memory, and of where a run of the output finds its inputs and
     // where it goes. Only the box's place changes from box to box.
     __shared__ alignas(16) unsigned char _quern_pool[_quern_bytes];
-    // Threads that have packs side by side, an exponent, and groups of them from one to the next.
+    // Threads that have packs side by side, an exponent, and groups of them from one to the next, which
+    // are numbered along runs or from run to run.
     [[maybe_unused]] const int _quern_group = (int)_quern_walk.head >> 24;
-    [[maybe_unused]] const int _quern_stir = (int)_quern_walk.head >> 16 & 0xff;
+    [[maybe_unused]] const int _quern_stir = (int)_quern_walk.head >> 16 & 0x7f;
+    [[maybe_unused]] const bool _quern_by_runs = (int)_quern_walk.head >> 23 & 1;
 HOLE_shared
 HOLE_values
 HOLE_place

@@ -379,6 +379,7 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
     plan->form.turns = 1;
     plan->cost = plan->other_cost = 0;
     plan->stir = plan->group = 0;
+    plan->by_runs = false;
     memset(plan->last, 0, sizeof plan->last); /* of dimensions that are not cut */
     plan->work = rules->work;
     plan->count = count;

@@ -150,7 +150,8 @@ typedef struct qn_plan {
     int64_t parts; /**< rows: blocks for one row */
     int64_t last[QN_BOX_CUTS]; /**< boxes: elements of the last one along what is cut */
     int32_t group, stir;       /**< boxes in runs: threads that have packs side by side, an
-                                    exponent, and groups of them from one to the next */
+                                    exponent, and groups of them from one to the next, */
+    bool by_runs;              /**< which are numbered from run to run */
     int32_t across, down;      /**< rows, slabs: threads of a block along one, and how many of
                                     them a block has side by side */
     int64_t work;              /**< what the text takes for an element, about, in instructions */

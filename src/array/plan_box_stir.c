@@ -2,10 +2,12 @@
  *
  * plan_box_stir: in which order the threads of a block take the sectors of a box in runs. In: a
  * plan whose boxes and ways are chosen. Out: how many packs threads beside each other take side by
- * side, whole sectors, and how many groups further on that of the next threads lies. The thing to
- * know: threads that have neighbouring sectors read shared memory at places a multiple of 128 bytes
- * apart, if an input has a row for each of 196 columns, and so wait for one bank; those that have
- * sectors 19 apart meet two at a time.
+ * side, whole sectors, and how many groups further on that of the next threads lies; groups are
+ * numbered along runs or from run to run. The thing to know: threads that have neighbouring sectors
+ * read shared memory at places a multiple of 128 bytes apart, if an input has a row for each of 196
+ * columns, and so wait for one bank; those that have sectors 19 apart meet two at a time. Of an
+ * input that lies on from run to run, as 16 columns of bytes, threads with the same sector of
+ * neighbouring runs find a word for four of them.
  */
 #include "array/plan.h"
 
@@ -24,6 +26,7 @@ typedef struct stirring {
     int lanes;                          /* elements of a pack */
     int group;                          /* packs that lie side by side */
     int each, all;                      /* groups of a run, and of a box */
+    bool across;                        /* they are numbered from run to run */
     int step[QN_BOX_WAYS][QN_BOX_DIMS]; /* of inputs along the output's order */
 } stirring;
 
@@ -62,8 +65,9 @@ static double conflicts(const stirring *s, size_t k, int stir)
         int64_t places[QN_WARP];
         for (int t = 0; t < QN_WARP; t++) {
             const int group = (first + t / s->group) * stir % s->all;
-            const int run = group / s->each;
-            const int pack = (group - run * s->each) * s->group + t % s->group;
+            const int run = s->across ? group % s->runs : group / s->each;
+            const int own = s->across ? group / s->runs : group % s->each;
+            const int pack = own * s->group + t % s->group;
             const int element = QN_MIN(pack * s->lanes, s->length - s->lanes) + lane;
             places[t] = place(s, k, run, element + (s->most - early(s, run)) % s->most);
         }
@@ -114,7 +118,8 @@ static void set_group(stirring *s, int exponent)
 
 void qn_plan_box_stir(qn_plan *p, const qn_operand *operands, size_t operand_count)
 {
-    /* primes, so that threads take all groups of boxes whose numbers they do not divide */
+    /* primes, so that threads take all groups of boxes whose numbers they do not divide; behind
+     * them, from run to run */
     static const uint8_t stirs[] = {1, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37};
     size_t y = 0;
     while (!operands[y].output) {
@@ -132,20 +137,24 @@ void qn_plan_box_stir(qn_plan *p, const qn_operand *operands, size_t operand_cou
         spread += p->form.access[k] == QN_ACCESS_VECTOR ? 2 * SPREAD : 0; /* and of those like it */
     }
     p->stir = 0;
+    p->by_runs = false;
     for (int exponent = 0; exponent < 6; exponent++) {
         set_group(&s, exponent);
         const double idle = (double)(s.each * s.group * s.lanes) / (double)s.length;
         const bool apt = s.group * s.lanes >= s.most && s.group * s.lanes <= 4 * s.most;
-        for (size_t n = 0; apt && n < sizeof stirs; n++) {
+        for (size_t n = 0; apt && n <= sizeof stirs; n++) {
             /* the last boxes have a group more of a run */
-            if (n > 0 && (s.all % stirs[n] == 0 || (s.all + s.runs) % stirs[n] == 0)) {
+            const uint8_t stir = n < sizeof stirs ? stirs[n] : 1;
+            if (stir > 1 && (s.all % stir == 0 || (s.all + s.runs) % stir == 0)) {
                 continue;
             }
-            const double cost = turns(&s, operand_count, stirs[n]) * idle +
+            s.across = n == sizeof stirs;
+            const double cost = turns(&s, operand_count, stir) * idle +
                                 (n > 0 ? spread / (double)(s.group * s.lanes * s.item / 16) : 0);
             if (p->stir == 0 || cost < least) {
                 least = cost;
-                p->stir = stirs[n];
+                p->stir = stir;
+                p->by_runs = s.across;
                 p->group = exponent;
             }
             if (least <= ENOUGH) {

@@ -199,7 +199,8 @@ static quern_status walk(qn_parameter_block *block, const qn_call *call)
     s.head = p->head;
     s.count = p->count;
     if (p->form.boxed) {
-        s.head = p->last[0] | (int64_t)p->stir << 16 | (int64_t)p->group << 24;
+        s.head = p->last[0] | (int64_t)p->stir << 16 | (int64_t)p->by_runs << 23 |
+                 (int64_t)p->group << 24;
         s.inner = p->last[1] | p->last[2] << 16; /* none has more than a box */
     }
     s.row = p->form.boxed  ? inner

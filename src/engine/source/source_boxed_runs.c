@@ -102,7 +102,10 @@ static void input_sizes(qn_text *out, const qn_call *call, uint32_t k)
 static void groups_of_run(qn_text *out, const qn_call *call)
 {
     const qn_plan_form *f = &call->plan.form;
-    qn_text_printf(out, "    const int _quern_side = %d << _quern_group;\n", f->lanes);
+    qn_text_printf(out,
+                   "    const int _quern_side = %d << _quern_group;\n"
+                   "    const quern::part _quern_each_run(_quern_runs);\n",
+                   f->lanes);
     if (f->slack == 0) {
         qn_text_puts(out, "    const quern::part _quern_groups((_quern_length + _quern_side - 1) / "
                           "_quern_side);\n");

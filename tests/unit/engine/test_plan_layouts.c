@@ -222,7 +222,23 @@ Test(plan, boxes_do_not_depend_on_what_was_there)
     cr_expect_arr_eq(&plans[0].form, &plans[1].form, sizeof plans[0].form);
     cr_expect_arr_eq(plans[0].last, plans[1].last, sizeof plans[0].last);
     cr_expect_eq(plans[0].stir, plans[1].stir);
+    cr_expect_eq(plans[0].by_runs, plans[1].by_runs);
     cr_expect_eq(plans[0].group, plans[1].group);
+}
+
+/* Bytes of rows of 16, off the alignment of words, become 16 rows: threads beside each other take
+ * the same sector of these, of which four have a word. */
+Test(plan, boxes_of_few_runs_are_given_from_run_to_run)
+{
+    static const int64_t extent[] = {16, 100000}, lines[] = {100000, 1}, turned[] = {1, 16};
+    const qn_operand operands[] = {
+        {extent, turned, (char *)((uintptr_t)1 << 40) + 13, 2, 1, false, QN_STR("x")},
+        {extent, lines, (char *)((uintptr_t)1 << 41), 2, 1, true, QN_STR("y")},
+    };
+    const qn_plan_rules rules = {.pack_bytes = 16};
+    qn_plan plan;
+    qn_plan_make(&plan, operands, 2, 2, extent, 1600000, &rules);
+    cr_expect(plan.form.pool != 0 && plan.by_runs && plan.stir == 1);
 }
 
 Test(plan, wide_only_when_needed)
