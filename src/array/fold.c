@@ -158,7 +158,9 @@ static bool packs_pay(const qn_fold_making *m)
     }
     bool whole =
         f->head == 0 && f->extent[QN_MAX(qn_fold_lane_dim(&f->form), 0)] % f->form.lanes == 0;
-    return vector && (whole || may_have_ends(m) || f->form.ragged == QN_RAGGED_EACH);
+    const int64_t covered = (f->length - f->head) / f->form.lanes * f->form.lanes;
+    const bool ends = may_have_ends(m) && 2 * covered > f->length; /* not rows shorter than packs */
+    return vector && (whole || ends || f->form.ragged == QN_RAGGED_EACH);
 }
 
 /* Lay the lanes, with the same head for all rows or one for each. */
