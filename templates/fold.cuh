@@ -246,6 +246,26 @@ template <typename T_> __device__ __forceinline__ void renew(T_ &v)
     }
 }
 
+// Integers of at most 16 bits, of which some thousands add up in 32.
+template <typename T_> constexpr bool is_narrow = false;
+template <> constexpr bool is_narrow<bool> = true;
+template <> constexpr bool is_narrow<char> = true;
+template <> constexpr bool is_narrow<signed char> = true;
+template <> constexpr bool is_narrow<unsigned char> = true;
+template <> constexpr bool is_narrow<short> = true;
+template <> constexpr bool is_narrow<unsigned short> = true;
+
+// What map gives where reduce adds up in R, which has 64 bits: integers as narrow as these as an int, so
+// that those of a few units are added up so, by half the instructions.
+template <typename R_, typename T_> __device__ __forceinline__ auto mapped(T_ v)
+{
+    if constexpr (is_narrow<T_>) {
+        return (int)v;
+    } else {
+        return static_cast<R_>(v);
+    }
+}
+
 // A value that is made once: what needs it several times has it from a register.
 template <typename T_> __device__ __forceinline__ T_ settled(T_ v)
 {

@@ -160,7 +160,8 @@ static uint8_t choose_turns(const qn_fold_making *m, uint32_t asked)
     uint32_t most = f->form.lanes == 1 && !few ? 8 : 4;
     if (f->form.columns || f->form.cut) {
         const uint32_t bytes = qn_fold_unit_bytes(&f->form, m->operands, m->inputs);
-        const bool light = qn_fold_is_light(&f->form, m->rules->value_size);
+        const bool light =
+            qn_fold_is_light(&f->form, m->rules->value_size) && !m->rules->adds_narrow;
         const uint32_t all = light ? LIGHT_BYTES : QN_FOLD_COLUMN_BYTES;
         most = qn_power_of_two(qn_over(all, QN_MAX(bytes, 1)), f->form.cut ? most_cut_turns(m) : 8);
     } else if (f->form.split) {

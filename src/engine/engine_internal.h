@@ -191,9 +191,10 @@ struct quern_kernel {
     qn_loop_facts loop_facts; /**< of the operation; not even: there are loops elsewhere, too */
     const char *unassigned;   /**< the first output that nothing assigns; NULL: none */
     bool assigns_some;        /**< another output may be assigned, or is raw */
-    bool uses_atomics, divides; /**< atomic functions are called; reduce may divide */
-    qn_choice choice;           /**< a reduction that only chooses; no field: it may do more */
-    uint32_t heavy;             /**< calls of functions that cost much code */
+    bool uses_atomics, divides,
+        adds;         /**< atomic functions are called; reduce may divide, or adds up */
+    qn_choice choice; /**< a reduction that only chooses; no field: it may do more */
+    uint32_t heavy;   /**< calls of functions that cost much code */
     bool uses_by_address[QUERN_MAX_PARAMETERS]; /**< outputs whose address the operation takes */
     bool uses_reference[QUERN_MAX_PARAMETERS];  /**< raw ones whose elements are referred to */
     bool uses_array[QUERN_MAX_PARAMETERS];      /**< others whose array is named: `_raw_x` */

@@ -26,9 +26,18 @@ quern_status qn_fold_check_value(const qn_call *call);
 /** Bytes of the values that are combined, where it is plain from the text and they are numbers;
  * else 0. */
 uint32_t qn_scan_value_size(const qn_call *call);
+/** What is plain from the text of these values; NULL: nothing. */
+const qn_dtype_info *qn_fold_value(const qn_call *call);
 /** True where it is plain that they are integers, so that an associative operator gives the same
  * bits in any order. */
 bool qn_fold_is_exact(const qn_call *call);
+/* narrow_sums.c: */
+/** True for the text of a reduce that adds up. */
+bool qn_text_adds(const char *text);
+/** True where reduce adds up in 64 bits what map may give as integers of 16. */
+bool qn_fold_adds_narrow(const qn_call *call);
+/** There: the text of map, without a cast of all of it to the type of the values. */
+const char *qn_fold_uncast(const qn_call *call);
 /** Rows of strides in a walk: boxes have one more where texts use positions, for those. */
 uint32_t qn_fold_rows(const qn_call *call);
 /* For a kind: */

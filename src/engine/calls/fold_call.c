@@ -76,8 +76,7 @@ quern_status qn_call_axes(qn_call *call, const quern_call_options *options)
     return QUERN_OK;
 }
 
-/* What is plain from the text of the values that are combined; NULL: nothing. */
-static const qn_dtype_info *value_info(const qn_call *call)
+const qn_dtype_info *qn_fold_value(const qn_call *call)
 {
     const quern_kernel *kernel = call->kernel;
     const char *type = kernel->texts[QN_REDUCE_TYPE].text;
@@ -95,13 +94,13 @@ static const qn_dtype_info *value_info(const qn_call *call)
 
 uint32_t qn_scan_value_size(const qn_call *call)
 {
-    const qn_dtype_info *info = value_info(call);
+    const qn_dtype_info *info = qn_fold_value(call);
     return info && info->kind != QN_KIND_RECORD ? info->size : 0;
 }
 
 bool qn_fold_is_exact(const qn_call *call)
 {
-    const qn_dtype_info *info = value_info(call);
+    const qn_dtype_info *info = qn_fold_value(call);
     return info && info->dtype >= QUERN_BOOL && info->dtype <= QUERN_UINT64;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "base/cpp_text.h"
 #include "engine/engine_internal.h"
+#include "engine/folding.h"
 #include <string.h>
 
 bool qn_kernel_uses(const quern_kernel *kernel, const char *name)
@@ -149,8 +150,9 @@ static bool divides(const char *text)
     return t.kind != QN_CPP_END;
 }
 
-/* Reductions that only choose. An option may define a macro, and words mean something else. */
-static void study_choice(quern_kernel *kernel)
+/* Reductions that add up, or only choose. An option may define a macro, and words mean something
+ * else. */
+static void study_reduce(quern_kernel *kernel)
 {
     bool defines = false;
     for (size_t o = 0; o < kernel->option_count; o++) {
@@ -158,6 +160,8 @@ static void study_choice(quern_kernel *kernel)
         defines |= strncmp(option, "-D", 2) == 0 || strstr(option, "define") != NULL ||
                    strstr(option, "-include") != NULL;
     }
+    kernel->adds = kernel->kind->number == QUERN_KERNEL_REDUCTION && !defines &&
+                   qn_text_adds(kernel->texts[QN_REDUCE].text);
     const qn_choice_texts texts = {
         .map = kernel->texts[QN_MAP].text,
         .reduce = kernel->texts[QN_REDUCE].text,
@@ -188,7 +192,7 @@ void qn_kernel_study(quern_kernel *kernel)
         asks_for_positions(kernel) || (kernel->names & (QN_NAMES_J | QN_NAMES_ARRAYS));
     kernel->uses_position = kernel->uses_axes || qn_kernel_uses(kernel, kernel->kind->position);
     study_loops(kernel);
-    study_choice(kernel);
+    study_reduce(kernel);
     kernel->heavy = count_used(kernel, heavy);
     kernel->divides = divides(kernel->texts[QN_REDUCE].text) ||
                       divides(kernel->texts[QN_PREAMBLE].text); /* what reduce may call */

@@ -191,9 +191,15 @@ void qn_source_user(qn_text *out, const qn_call *call, qn_text_id id)
 
 void qn_source_closed(qn_text *out, const qn_call *call, qn_text_id id, const char *close)
 {
-    const qn_user_text *text = &call->kernel->texts[id];
-    qn_text_printf(out, "#line 1 \"%s\"\n%s\n%s\n#line 1 \"" QN_AFTER "%s>\"\n", text->file_name,
-                   text->text, close, text->file_name);
+    qn_source_closed_text(out, call, id, call->kernel->texts[id].text, close);
+}
+
+void qn_source_closed_text(qn_text *out, const qn_call *call, qn_text_id id, const char *text,
+                           const char *close)
+{
+    const char *name = call->kernel->texts[id].file_name;
+    qn_text_printf(out, "#line 1 \"%s\"\n%s\n%s\n#line 1 \"" QN_AFTER "%s>\"\n", name, text, close,
+                   name);
 }
 
 const char *qn_source_index(bool wide)

@@ -63,7 +63,7 @@ typedef uint64_t qn_header_set;
 #define QN_HOLE_NAME(id, name) #name,
 
 /** Holes that a template may have besides the common ones: includes, types, preamble and name. */
-#define QN_TEMPLATE_HOLES 36
+#define QN_TEMPLATE_HOLES 40
 
 /** A template and what goes into these. */
 typedef struct qn_source_template {
@@ -82,6 +82,9 @@ void qn_source_user(qn_text *out, const qn_call *call, qn_text_id id);
 /** The same, followed by `close` on a line that counts as the text's own, one past its last, so
  * that the compiler points there at what the text lacks. Written for an empty text too. */
 void qn_source_closed(qn_text *out, const qn_call *call, qn_text_id id, const char *close);
+/** The same of a part of it, from `text` on. */
+void qn_source_closed_text(qn_text *out, const qn_call *call, qn_text_id id, const char *text,
+                           const char *close);
 /** The type of positions. */
 const char *qn_source_index(bool wide);
 /** That type as `_quern_index`, and the constants of a form, which select parts of a template. */

@@ -26,6 +26,13 @@ static void flat_position(qn_text *out, const qn_call *call)
     qn_text_puts(out, "        const ptrdiff_t _j = _quern_place + _J * _out_ind.count;\n");
 }
 
+bool qn_source_adds(const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    return !f->scan && !f->joined && !f->whole && !f->apart && !f->spans && !f->phases &&
+           qn_fold_adds_narrow(call);
+}
+
 /* The closing brace comes one line past the statements: that is where the compiler misses a
  * return. */
 void qn_source_function(qn_text *out, const qn_call *call, qn_text_id id)
@@ -37,6 +44,10 @@ void qn_source_function(qn_text *out, const qn_call *call, qn_text_id id)
     if (qn_text_is_statements(call->kernel->texts[id].text)) {
         qn_text_puts(out, "    {\n");
         qn_source_closed(out, call, id, ";\n}");
+    } else if (id == QN_MAP && qn_source_adds(call)) {
+        qn_text_puts(out, "    {\n        return quern::mapped<_type_reduce>(\n");
+        qn_source_closed_text(out, call, id, qn_fold_uncast(call), ");");
+        qn_text_puts(out, "    }");
     } else {
         qn_text_puts(out, "    {\n        return static_cast<_type_reduce>(\n");
         qn_source_closed(out, call, id, ");");

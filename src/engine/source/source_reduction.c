@@ -62,6 +62,23 @@ static kind kind_of(const qn_fold_form *f)
                        : (kind){qn_embedded_reduction_cu, qn_source_workers_holes, f->lanes > 1, 0};
 }
 
+/* What map returns, and whether the sums of units are narrow. */
+static void adds_holes(qn_text *t, const qn_call *call)
+{
+    const bool adds = qn_source_adds(call);
+    qn_text_puts(&t[ADDS], adds ? "1" : "0");
+    if (!adds) {
+        qn_text_puts(&t[MAPPED], "-> _type_reduce");
+        return;
+    }
+    qn_text_puts(&t[FORM], "    constexpr bool _quern_narrow = sizeof(_quern_map(");
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        qn_text_printf(&t[FORM], "*(const %s *)nullptr, ",
+                       qn_source_type(call, call->operand_parameter[k]));
+    }
+    qn_text_puts(&t[FORM], "0)) == 4;\n");
+}
+
 quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *headers,
                                  size_t *header_count)
 {
@@ -74,6 +91,7 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
     qn_source_index_type(&t[FORM], call->fold.form.wide);
     chosen.fill(t, call);
     qn_source_located(&t[FORM], call);
+    adds_holes(t, call);
     const qn_source_template template = {
         .text = chosen.text,
         .hole_names = (const char *const[]){QN_REDUCTION_HOLES(QN_HOLE_NAME)},

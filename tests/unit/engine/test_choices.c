@@ -7,7 +7,7 @@
  * way a kernel goes.
  */
 #include "base/base.h"
-#include "draw.h"
+#include "drawn_view.h"
 #include "numbered.h"
 #include "reduced.h"
 
@@ -15,7 +15,7 @@
 
 TestSuite(choices, .init = whole_open_large, .fini = whole_close);
 
-enum { DRAWN = 60, AXES = 3 };
+enum { DRAWN = 60, AXES = VIEW_AXES };
 
 static const char *const choose[] = {
     "b.value > a.value || (b.value == a.value && b.at < a.at) ? b : a",
@@ -32,31 +32,6 @@ static quern_kernel *kernel_that(const char *map, const char *reduce)
                                        .preamble = "struct best { float value; long long at; };"};
     OK(quern_reduction(&k, engine, "T x", "int64 y", map, reduce, "y = a.at", NULL, &o));
     return k;
-}
-
-/* A part of `memory` from `offset` on, with a gap behind each row, and its axes in another order.
- */
-static quern_array *draw_view(quern_array *memory, int64_t *extent, const char **order)
-{
-    static const int orders[][AXES] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {2, 1, 0}};
-    static const char *const names[] = {"0 1 2", "0 2 1", "1 0 2", "2 1 0"};
-    const int64_t offset = draw(0, 9), gap = draw(0, 2) == 0 ? draw(1, 16) : 0;
-    const int64_t row = extent[2] + gap, count = extent[0] * extent[1] * row;
-    const int turn = draw(0, 1) == 0 ? 0 : (int)draw(1, 3);
-    quern_array *run, *table, *part, *turned;
-    OK(quern_array_slice(&run, memory, 1, (quern_slice[]){{offset, offset + count, 1}}));
-    OK(quern_array_reshape(&table, run, SHAPE(extent[0], extent[1], row)));
-    const bool back = draw(0, 3) == 0;
-    OK(quern_array_slice(&part, table, AXES,
-                         (quern_slice[]){QUERN_SLICE_ALL, QUERN_SLICE_ALL,
-                                         back ? (quern_slice){extent[2] - 1, QUERN_SLICE_NONE, -1}
-                                              : (quern_slice){0, extent[2], 1}}));
-    OK(quern_array_transpose(&turned, part, orders[turn]));
-    *order = names[turn];
-    quern_array_release(run);
-    quern_array_release(table);
-    quern_array_release(part);
-    return turned;
 }
 
 static int64_t *chosen_by(quern_kernel *k, quern_array *x, const quern_call_options *o,
@@ -117,13 +92,8 @@ static void check_drawn(quern_dtype dtype)
         const char *const text = choose[n % QN_COUNT(choose)];
         quern_kernel *kernels[] = {kernel_that("best{x, _J}", text),
                                    kernel_that("best{x, (_J)}", text)};
-        int64_t shape[AXES] = {draw(1, 9), draw(1, 9), draw(1, 9)};
-        const int longest = (int)draw(0, 2), wide = (int)draw(0, 2);
-        shape[wide] = draw(1, 2) == 1 ? draw(20, 400) : 16 * draw(1, 20);
-        if (longest != wide) {
-            const int64_t others = shape[0] * shape[1] * shape[2] / shape[longest];
-            shape[longest] = draw(1000, 200000 / QN_MAX(others, 1) + 1001);
-        }
+        int64_t shape[AXES];
+        draw_extents(shape);
         if (shape[0] * shape[1] * (shape[2] + 16) <= MOST) {
             choices += compare(kernels, memory, shape);
         }
