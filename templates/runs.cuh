@@ -44,10 +44,28 @@ template <int S_, int E_> struct lot {
 #pragma unroll
         for (int k = 0; k < turns; k++) {
             const uint4 both[2] = {first[32 * k], first[32 * k + 1]};
-            unsigned part[8], word[4];
-            memcpy(part, both, sizeof part);
-            splice<S_>(word, part, off);
-            memcpy(to + place(512 * k + threadIdx.x % 32 * 16), word, sizeof word);
+            *(uint4 *)(to + place(512 * k + threadIdx.x % 32 * 16)) = spliced(both, off);
+        }
+    }
+    __device__ __forceinline__ static uint4 spliced(const uint4 (&both)[2], int off)
+    {
+        unsigned part[8], word[4];
+        memcpy(part, both, sizeof part);
+        splice<S_>(word, part, off);
+        return make_uint4(word[0], word[1], word[2], word[3]);
+    }
+
+    // The same of narrow elements that lie backwards from `from` on.
+    __device__ __forceinline__ static void bring_back(char *to, const char *from)
+    {
+        const char *const first = from - (32 * own - S_);
+        const int off = (int)((size_t)first % 16), lane = threadIdx.x % 32;
+        const uint4 *const words = (const uint4 *)(first - off) + lane;
+#pragma unroll
+        for (int k = 0; k < turns; k++) {
+            const uint4 both[2] = {words[32 * k], words[32 * k + 1]};
+            *(uint4 *)(to + place(32 * own - 16 - (512 * k + lane * 16))) =
+                turn(spliced(both, off));
         }
     }
 

@@ -9,6 +9,8 @@
 #include "embedded/templates.h"
 #include "engine/source/source_folds.h"
 
+#define MOST_TURNED 4 /* bytes of elements of a word that is turned around */
+
 static const char *type_of(const qn_call *call, uint32_t k)
 {
     return qn_source_type(call, call->operand_parameter[k]);
@@ -159,27 +161,35 @@ static void await_hole(qn_text *out, const qn_call *call)
     }
 }
 
-/* Elements that lie on, but off the alignment: in words that are shifted, where the row has those
- * at both ends whole. */
-static void bring_off(qn_text *out, const qn_call *call, uint32_t k)
+/* Elements that lie on, but off the alignment, or narrow ones that lie backwards: in words that are
+ * shifted, where the row has those at both ends whole. */
+static bool is_shifted(const qn_call *call, uint32_t k)
+{
+    const uint8_t access = call->fold.form.access[k];
+    return access == QN_ACCESS_WORDS ||
+           (access == QN_ACCESS_BACK && call->operands[k].item_size <= MOST_TURNED);
+}
+
+static void bring_shifted(qn_text *out, const qn_call *call, uint32_t k)
 {
     const uint32_t size = call->operands[k].item_size, lanes = QN_ACCESS_BYTES / size;
+    const bool back = call->fold.form.access[k] == QN_ACCESS_BACK;
     qn_text_printf(
         out,
         "    if (_quern_whole && _quern_start >= %u && _quern_walk.covered - _quern_start "
         ">= _quern_share + %u) {\n"
-        "        _quern_lot_type%u::bring_off(_quern_lot%u, _quern_place%u + (long "
+        "        _quern_lot_type%u::%s(_quern_lot%u, _quern_place%u %c (long "
         "long)_quern_start * %u);\n"
         "    } else\n",
-        lanes, lanes, k, k, k, size);
+        lanes, lanes, k, back ? "bring_back" : "bring_off", k, k, back ? '-' : '+', size);
 }
 
 static void put_each_hole(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
         if (!qn_source_is_same(call, k) && !is_words(call, k)) {
-            if (call->fold.form.access[k] == QN_ACCESS_WORDS) {
-                bring_off(out, call, k);
+            if (is_shifted(call, k)) {
+                bring_shifted(out, call, k);
             }
             qn_text_printf(out,
                            "    _quern_lot_type%u::put_each<8>(_quern_lot%u, _quern_low, "

@@ -94,7 +94,7 @@ static int wrong_rows(quern_kernel *kernel, element t, int64_t rows, int64_t len
 }
 
 /* Any alignment, either direction, ends of rows anywhere in a tile, and a post that leaves elements
- * as they are: by runs, and, of inputs that lie backwards and of wider elements, by packs. */
+ * as they are: by runs, and, of wider elements that lie backwards, by packs. */
 Test(scan_layouts, drawn_rows)
 {
     static const element types[] = {
