@@ -5,7 +5,9 @@
  * see which is lower; the field; and, as an expression, whether it takes the second of two values
  * of which the first has the lower position. The thing to know: a kernel that goes through
  * positions as they rise needs no position to combine two values, only the number of the one that
- * was chosen. Text is not parsed, so what is not understood may do more than choose.
+ * was chosen; and where all that matters is whose other field is greater, as with argmax, narrow
+ * integers and numbers of elements can be compared as one. Text is not parsed, so what is not
+ * understood may do more than choose.
  */
 #include "base/cpp_text.h"
 #include "lang/lang.h"
@@ -182,6 +184,27 @@ static int field_of(part map, const fields *f, qn_str type, const char *position
     return uses == 1 && depth == 0 && field + 1 == f->count ? found : -1;
 }
 
+/* The only word of map, but for the type, the position, and casts to numbers that have all of 16
+ * bits; empty if there is another. */
+static qn_str word_of(part map, const char *position)
+{
+    static const char *const aside[] = {"(",    ")",      "{",        "}",    ",",
+                                        "int",  "signed", "unsigned", "long", "short",
+                                        "char", "float",  "double"};
+    qn_str word = {0};
+    for (uint32_t k = 1; k < map.count; k++) {
+        bool known = is(map, k, position);
+        for (size_t n = 0; n < QN_COUNT(aside); n++) {
+            known |= is(map, k, aside[n]);
+        }
+        if (!known && (word.length > 0 || !is_word(map, k))) {
+            return (qn_str){0};
+        }
+        word = known ? word : map.at[k].text;
+    }
+    return word;
+}
+
 /* ---- the choice ----------------------------------------------------------------------------- */
 
 /* `condition ? one : other`, over the names of two values. */
@@ -317,19 +340,44 @@ static uint32_t harmless(const ternary *t, qn_str field, uint32_t k)
     return compared > 0 ? compared : known;
 }
 
-/* The condition, with what is known of positions. */
-static bool write_condition(qn_text *out, const ternary *t, qn_str field)
+/* `a.value > b.value` from `k` on, or `&&`, `|`, `!`, a bracket: what decides by no more than whose
+ * field is greater, and so does all that is made of it. How many tokens; 0: it is something else.
+ */
+static uint32_t compares(const ternary *t, uint32_t k)
+{
+    static const char *const marks[] = {"(", ")", "&&", "&", "|", "!"};
+    const part p = t->condition;
+    for (size_t n = 0; n < QN_COUNT(marks); n++) {
+        if (is(p, k, marks[n])) {
+            return 1;
+        }
+    }
+    const uint32_t compared = is_field(t, p, k) ? comparison(p, k + 3) : 0, end = k + compared + 6;
+    const bool alone = compared > 0 && is_field(t, p, k + 3 + compared) &&
+                       (k == 0 || is_apart(p, k - 1, "(")) &&
+                       (end == p.count || is_apart(p, end, ")"));
+    return alone ? end - k : 0;
+}
+
+/* The condition, with what is known of positions. `plain`: all that matters is whose field is
+ * greater. */
+static bool write_condition(qn_text *out, const ternary *t, qn_str field, bool *plain)
 {
     const part p = t->condition;
     uint32_t taken = 0;
+    uint32_t read = 0; /* as comparisons */
+    *plain = true;
     for (uint32_t k = 0; k < p.count; k += taken) {
         qn_text_puts(out, k == 0 || is_joined(p, k) ? "" : " ");
         bool holds = false;
         taken = is_field(t, p, k) ? known_positions(t, field, k, &holds) : 0;
         if (taken > 0) {
             qn_text_puts(out, holds ? "true" : "false");
+            read = k + taken;
             continue;
         }
+        read += k == read ? compares(t, k) : 0;
+        *plain &= k < read;
         taken = harmless(t, field, k);
         if (taken == 0) {
             return false;
@@ -343,10 +391,13 @@ static bool write_condition(qn_text *out, const ternary *t, qn_str field)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static bool keep(qn_choice *out, qn_arena *arena, const ternary *t, qn_str field, int bits)
+static bool keep(qn_choice *out, qn_arena *arena, const ternary *t, const fields *f, int position,
+                 int bits, qn_str filled)
 {
+    const qn_str field = f->name[position];
     qn_text condition = {0};
-    if (!write_condition(&condition, t, field)) {
+    bool plain;
+    if (!write_condition(&condition, t, field, &plain)) {
         qn_text_free(&condition);
         return false;
     }
@@ -358,6 +409,11 @@ static bool keep(qn_choice *out, qn_arena *arena, const ternary *t, qn_str field
     out->takes_second = text.failed ? NULL : qn_arena_strndup(arena, text.data, text.length);
     out->field = qn_arena_strndup(arena, field.data, field.length);
     out->narrow = bits == 32;
+    if (plain && f->count == 2) {
+        const qn_str value = f->name[1 - position];
+        out->value = qn_arena_strndup(arena, value.data, value.length);
+        out->filled = filled.length ? qn_arena_strndup(arena, filled.data, filled.length) : NULL;
+    }
     qn_text_free(&text);
     return out->first && out->second && out->takes_second && out->field;
 }
@@ -386,7 +442,7 @@ bool qn_text_study_choice(qn_choice *out, qn_arena *arena, const qn_choice_texts
     ternary t = {.first = qn_str_of("a"), .second = qn_str_of("b")};
     if (bits == 0 ||
         (!read_ternary(&t, reduces, NULL) && !read_call(&t, reduces, functions, type)) ||
-        !keep(out, arena, &t, f.name[field], bits)) {
+        !keep(out, arena, &t, &f, field, bits, word_of(maps, position))) {
         *out = (qn_choice){0};
         return false;
     }

@@ -207,6 +207,8 @@ typedef struct qn_choice {
     const char *first, *second; /**< names of two values, the first with the lower position */
     const char *takes_second;   /**< an expression over them that does not look at positions */
     bool narrow;                /**< the field has 32 bits */
+    const char *value;          /**< the other field, if all that matters is whose is greater */
+    const char *filled;         /**< what map fills that with: one name, casts and brackets aside */
 } qn_choice;
 
 typedef struct qn_choice_texts {

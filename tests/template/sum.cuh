@@ -31,6 +31,7 @@
         const quern::fold<int, DIMENSIONS, 2> _quern_walk, char *_quern_workspace
 #define HOLE_positions
 #define HOLE_adds   0
+#define HOLE_keys   0
 #define HOLE_mapped -> _type_reduce
 #define HOLE_inputs const ELEMENT &x,
 #define HOLE_map                                                                                   \

@@ -80,6 +80,7 @@ void qn_source_arguments(qn_text *out, const qn_call *call, bool pack);
     X(SPOTS, spots)                                                                                \
     X(KEEP, keep)                                                                                  \
     X(CHOOSES, chooses)                                                                            \
+    X(KEYS, keys)                                                                                  \
     X(MAPPED, mapped)                                                                              \
     X(ADDS, adds)                                                                                  \
     X(EDGED, edged)                                                                                \
@@ -111,6 +112,8 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
  * positions is known. The other declares what their templates ask for there. */
 bool qn_source_chooses(const qn_call *call);
 bool qn_source_choice(qn_text *out, const qn_call *call);
+/** True where values of such a reduction may be compared by keys. */
+bool qn_source_keys(const qn_call *call);
 /** True where a reduction combines structures, and they may hold positions: elements are then
  * folded by halves (quern::by_halves in templates/fold.cuh). */
 bool qn_source_holds_positions(const qn_call *call);

@@ -92,6 +92,7 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
     chosen.fill(t, call);
     qn_source_located(&t[FORM], call);
     adds_holes(t, call);
+    qn_text_puts(&t[KEYS], qn_source_keys(call) ? "1" : "0");
     const qn_source_template template = {
         .text = chosen.text,
         .hole_names = (const char *const[]){QN_REDUCTION_HOLES(QN_HOLE_NAME)},

@@ -6,6 +6,7 @@
  * to a position stands behind the strides of the operands, and `_quern_located` adds it up.
  */
 #include "engine/source/source_folds.h"
+#include <string.h>
 
 bool qn_source_holds_positions(const qn_call *call)
 {
@@ -25,6 +26,61 @@ bool qn_source_chooses(const qn_call *call)
     const qn_fold_form *f = &call->fold.form;
     return c->field && !f->joined && !f->whole && !f->apart && is_in_order(f) &&
            !(c->narrow && f->wide);
+}
+
+/* True where values are those of an input of bytes. */
+static bool has_bytes(const qn_call *call)
+{
+    const char *name = call->kernel->choice.filled;
+    bool narrow = false;
+    for (uint32_t k = 0; name && k < call->input_operands; k++) {
+        const uint32_t p = call->operand_parameter[k];
+        const quern_dtype dtype = call->types.parameters[p];
+        narrow |= strcmp(name, call->kernel->parameter_names[p]) == 0 && dtype >= QUERN_BOOL &&
+                  dtype <= QUERN_UINT64 && call->operands[k].item_size == 1;
+    }
+    return narrow;
+}
+
+/* Where the greatest or least of bytes is chosen: `_quern_key`, a number that is greater, or less,
+ * the better the value; of equal ones by the rank, below 16, of the element. Whether the condition
+ * wants the greatest or the least, and the first or the last, the compiler finds. On an H200, of a
+ * copy's speed, without and with keys: argmax of 2 x 10^8 bool 0.69 and 0.94, of int8 0.82 and
+ * 0.97, of rows of 512 bool 0.70 and 0.88; but of 10^8 int16 1.05 and 1.01. */
+static void keys(qn_text *out, const qn_call *call)
+{
+    const qn_choice *c = &call->kernel->choice;
+    if (!c->value) {
+        return;
+    }
+    qn_text_printf(out,
+                   "    constexpr auto _quern_later = [](int _quern_a, int _quern_b) {\n"
+                   "        struct _quern_number { int %s; };\n"
+                   "        const _quern_number %s{_quern_a}, %s{_quern_b};\n"
+                   "        return %s;\n    };\n"
+                   "    constexpr bool _quern_greatest = _quern_later(0, 1), _quern_lasts = "
+                   "_quern_later(0, 0);\n"
+                   "    typedef decltype(_type_reduce::%s) _quern_plain;\n"
+                   "    constexpr bool _quern_keyed = (%s || (quern::is_narrow<_quern_plain> && "
+                   "sizeof(_quern_plain) == 1)) && "
+                   "_quern_greatest != _quern_later(1, 0);\n",
+                   c->value, c->first, c->second, c->takes_second, c->value,
+                   has_bytes(call) ? "true" : "false");
+    qn_text_printf(out,
+                   "    const auto _quern_key = [](const _type_reduce &_quern_value, int "
+                   "_quern_rank) {\n"
+                   "        return (int)_quern_value.%s * 16 + (_quern_greatest != _quern_lasts ? "
+                   "15 - _quern_rank : _quern_rank);\n    };\n"
+                   "    const auto _quern_better = [](int _quern_a, int _quern_b) {\n"
+                   "        return _quern_greatest ? max(_quern_a, _quern_b) : min(_quern_a, "
+                   "_quern_b);\n    };\n"
+                   "    const auto _quern_unlocked = [](int _quern_key) -> _quern_nth {\n"
+                   "        _quern_nth _quern_is = {};\n"
+                   "        _quern_is.value.%s = (_quern_plain)(_quern_key >> 4);\n"
+                   "        _quern_is.number = _quern_greatest != _quern_lasts ? 15 - (_quern_key "
+                   "& 15) : _quern_key & 15;\n"
+                   "        return _quern_is;\n    };\n",
+                   c->value, c->value);
 }
 
 bool qn_source_choice(qn_text *out, const qn_call *call)
@@ -51,7 +107,13 @@ bool qn_source_choice(qn_text *out, const qn_call *call)
                    "        return _quern_value;\n    };\n",
                    f->reordered ? "int" : "_quern_index", c->first, c->second, c->takes_second,
                    c->field);
+    keys(out, call);
     return true;
+}
+
+bool qn_source_keys(const qn_call *call)
+{
+    return qn_source_chooses(call) && call->kernel->choice.value;
 }
 
 /* `_quern_located(unit, first)`: the position of the first element of a unit; `first` elements are

@@ -24,12 +24,13 @@ static const char *const choose[] = {
     "a.value < b.value || (!(b.value < a.value) && a.at <= b.at) ? a : b",
 };
 
-static quern_kernel *kernel_that(const char *map, const char *reduce)
+static quern_kernel *kernel_that(const char *map, const char *reduce, const char *value)
 {
     quern_kernel *k;
-    const quern_reduction_options o = {.size = sizeof o,
-                                       .reduce_type = "best",
-                                       .preamble = "struct best { float value; long long at; };"};
+    char preamble[96];
+    (void)snprintf(preamble, sizeof preamble, "struct best { %s value; long long at; };", value);
+    const quern_reduction_options o = {
+        .size = sizeof o, .reduce_type = "best", .preamble = preamble};
     OK(quern_reduction(&k, engine, "T x", "int64 y", map, reduce, "y = a.at", NULL, &o));
     return k;
 }
@@ -82,16 +83,16 @@ static bool compare(quern_kernel *const *kernels, quern_array *memory, const int
     return is;
 }
 
-/* One axis is wide, of whole packs or not; in two cases of three another one is long. */
-static void check_drawn(quern_dtype dtype)
+/* Returns how many of them are planned as choices. */
+static int check_drawn(quern_dtype dtype, const char *value, int cases)
 {
     enum { MOST = 400000 };
     quern_array *memory = numbered_memory(dtype, MOST + 64 * 1024);
     int choices = 0;
-    for (int n = 0; n < drawn(DRAWN); n++) {
+    for (int n = 0; n < drawn(cases); n++) {
         const char *const text = choose[n % QN_COUNT(choose)];
-        quern_kernel *kernels[] = {kernel_that("best{x, _J}", text),
-                                   kernel_that("best{x, (_J)}", text)};
+        quern_kernel *kernels[] = {kernel_that("best{x, _J}", text, value),
+                                   kernel_that("best{x, (_J)}", text, value)};
         int64_t shape[AXES];
         draw_extents(shape);
         if (shape[0] * shape[1] * (shape[2] + 16) <= MOST) {
@@ -100,32 +101,48 @@ static void check_drawn(quern_dtype dtype)
         quern_kernel_release(kernels[0]);
         quern_kernel_release(kernels[1]);
     }
-    cr_assert_geq(choices, drawn(DRAWN) / 4, "%d of %d", choices, drawn(DRAWN));
     quern_array_release(memory);
+    return choices;
+}
+
+static void check_numbers(quern_dtype dtype)
+{
+    const int choices = check_drawn(dtype, "float", DRAWN);
+    cr_assert_geq(choices, drawn(DRAWN) / 4, "%d of %d", choices, drawn(DRAWN));
 }
 
 Test(choices, of_bytes)
 {
     state = 1;
-    check_drawn(QUERN_UINT8);
+    check_numbers(QUERN_UINT8);
+}
+
+/* Bytes are compared as one number with which element it is. */
+Test(choices, of_integers)
+{
+    state = 5;
+    const int choices = check_drawn(QUERN_UINT8, "unsigned char", DRAWN / 3) +
+                        check_drawn(QUERN_UINT8, "signed char", DRAWN / 3) +
+                        check_drawn(QUERN_UINT16, "unsigned short", DRAWN / 3);
+    cr_assert_geq(choices, drawn(DRAWN) / 8, "%d of %d", choices, drawn(DRAWN));
 }
 
 Test(choices, of_two_bytes)
 {
     state = 2;
-    check_drawn(QUERN_UINT16);
+    check_numbers(QUERN_UINT16);
 }
 
 Test(choices, of_floats)
 {
     state = 3;
-    check_drawn(QUERN_FLOAT32);
+    check_numbers(QUERN_FLOAT32);
 }
 
 Test(choices, of_eight_bytes)
 {
     state = 4;
-    check_drawn(QUERN_INT64);
+    check_numbers(QUERN_INT64);
 }
 
 /* NaN is chosen where the condition says so, and a narrow position is enough. */

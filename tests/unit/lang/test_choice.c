@@ -123,6 +123,45 @@ Test(choice, of_texts)
     qn_arena_free(&arena);
 }
 
+/* Whether all that matters is whose field is greater. */
+Test(choice, of_the_greatest)
+{
+    static const struct {
+        const char *condition;
+        bool plain;
+    } conditions[] = {
+        {"a.value < b.value", true},
+        {"!(a.value >= b.value)", true},
+        {"b.value > a.value || (b.value == a.value && b.at < a.at)", true},
+        {"a.at < b.at && a.value <= b.value", true},
+        {"a.value < a.value | b.value > a.value", true},
+        {"isnan(b.value) || b.value > a.value", false},
+        {"abs(a.value) < abs(b.value)", false},
+        {"(a.value) < b.value", false},
+        {"a.value < 5", false},
+        {"a.value < b.value && b.value > 0", false},
+        {"a.value && b.value", false},
+        {"a.value < !b.value", false},
+        {"a.value < b.value == 1", false},
+        {"!a.value < b.value", false},
+    };
+    qn_arena arena = {0};
+    for (size_t k = 0; k < QN_COUNT(conditions); k++) {
+        char reduce[128];
+        (void)snprintf(reduce, sizeof reduce, "%s ? b : a", conditions[k].condition);
+        const qn_choice_texts texts = {"best{x, _J}", reduce, BEST, "best"};
+        qn_choice choice;
+        cr_expect(qn_text_study_choice(&choice, &arena, &texts, "_J"), "%s", reduce);
+        cr_expect_eq(choice.value != NULL, conditions[k].plain, "%s", reduce);
+        cr_expect(!choice.value || strcmp(choice.value, "value") == 0);
+    }
+    const qn_choice_texts two = {"best{x, y, _J}", "a.u < b.u ? b : a",
+                                 "struct best { float u, v; ptrdiff_t at; };", "best"};
+    qn_choice choice;
+    cr_expect(qn_text_study_choice(&choice, &arena, &two, "_J") && !choice.value);
+    qn_arena_free(&arena);
+}
+
 Test(choice, of_texts_cut_off)
 {
     qn_arena arena = {0};
