@@ -202,7 +202,8 @@ void qn_fold_take_descents(const qn_fold_making *m)
     double descent = plan_best(m);
     if (f->form.swath) {
         f->head = f->extent[f->form.kept - 1];
-        f->groups = qn_over(qn_fold_packs(f), QN_FOLD_BLOCK / QN_WARP);
+        qn_fold_share_swaths(m);
+        f->groups = qn_over(qn_fold_packs(f), qn_fold_threads(&f->form) / QN_WARP);
     } else {
         descent = qn_fold_take_scans_apart(m, descent);
         choose_warps(m);

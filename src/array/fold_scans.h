@@ -86,6 +86,8 @@ static inline int qn_fold_descent_blocks(uint32_t steps)
 /** Choose units for swaths, and their access; false: operands do not lie so, or packs do as well.
  */
 bool qn_fold_choose_swaths(const qn_fold_making *m);
+/** The warps of its blocks, then. */
+void qn_fold_share_swaths(const qn_fold_making *m);
 /** Swaths of a row. */
 static inline int64_t qn_fold_row_swaths(const qn_fold *f)
 {

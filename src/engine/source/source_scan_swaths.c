@@ -54,7 +54,7 @@ static void room_hole(qn_text *out, const qn_call *call)
             "    __shared__ alignas(16) char _quern_room%u[%d][%s * _quern_swath%u::bytes];\n"
             "    char *const _quern_rows%u = _quern_room%u[threadIdx.x / 32] + "
             "threadIdx.x %% 32 * _quern_swath%u::size;\n",
-            type_of(call, k), k, k, QN_FOLD_BLOCK / QN_WARP,
+            type_of(call, k), k, k, (int)qn_fold_threads(&call->fold.form) / QN_WARP,
             call->operands[k].output ? "2" : "_quern_steps", k, k, k, k);
     }
 }

@@ -354,6 +354,33 @@ Test(scan_plan, long_columns_are_split)
     }
 }
 
+/* Swaths of bytes and halves are shared out to processors, and those of wider elements in whole
+ * blocks. */
+Test(scan_plan, swaths_are_shared_out_evenly)
+{
+    static const uint32_t items[] = {1, 2, 4};
+    int swaths = 0, uneven = 0;
+    for (int64_t n = 0; n < 300; n++) {
+        const uint32_t item = items[n % 3];
+        const int64_t length = 64 + n, count = 300001 + 9973 * n;
+        layout l = {"columns",    2, 0, {length, count}, {{count + 2, 1}, {count, 1}}, {3, 0},
+                    {item, item}, 4};
+        l.repeats = true;
+        qn_fold f;
+        make(&f, &l);
+        const int64_t warps = f.form.warps ? f.form.warps : 8;
+        const int64_t most = (f.groups + PROCESSORS - 1) / PROCESSORS * warps;
+        const double mean = (double)(f.groups * warps) / PROCESSORS;
+        if (f.form.swath) {
+            swaths++;
+            uneven += item < 4 && (double)most > 1.1 * mean + 2;
+            cr_expect(item < 4 || f.form.warps == 0);
+        }
+    }
+    cr_expect_gt(swaths, 50, "%d", swaths);
+    cr_expect_eq(uneven, 0, "%d of %d", uneven, swaths);
+}
+
 /* Few scans whose elements are far from each other everywhere: a box of one would be no box. */
 Test(scan_plan, boxes_have_several_scans)
 {
