@@ -168,6 +168,7 @@ typedef struct qn_fold_rules {
     uint32_t shared;     /**< bytes of shared memory that a block of the device may have */
     bool compound;       /**< the values that are combined are no plain numbers */
     bool chooses;        /**< reduction: combining two values only chooses one of them */
+    bool keyed;          /**< and compares them by keys, a batch at once */
     bool adds_narrow;    /**< reduction: sums of some units are kept in registers of their own */
     bool dear;           /**< reduction: combining two takes a division */
     uint32_t value_size; /**< bytes of the values that are combined, if known, or 0 */

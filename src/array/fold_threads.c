@@ -183,8 +183,9 @@ uint8_t qn_fold_pack_turns(const qn_fold_making *m)
 {
     const qn_fold_form *f = &m->fold->form;
     const uint32_t bytes = qn_fold_unit_bytes(f, m->operands, m->inputs);
-    const bool narrow = bytes == f->lanes && !m->rules->compound; /* one input, of bytes */
-    const uint32_t all = m->rules->compound ? FEW_BYTES : (narrow ? 2 : 1) * QN_FOLD_COLUMN_BYTES;
+    const bool compound = m->rules->compound && !m->rules->keyed;
+    const bool narrow = bytes == f->lanes && !compound; /* one input, of bytes */
+    const uint32_t all = compound ? FEW_BYTES : (narrow ? 2 : 1) * QN_FOLD_COLUMN_BYTES;
     return (uint8_t)qn_power_of_two(qn_over(all, bytes), narrow ? 2 * PACK_TURNS : PACK_TURNS);
 }
 

@@ -31,13 +31,16 @@ const qn_dtype_info *qn_fold_value(const qn_call *call);
 /** True where it is plain that they are integers, so that an associative operator gives the same
  * bits in any order. */
 bool qn_fold_is_exact(const qn_call *call);
-/* narrow_sums.c: */
+/* narrow.c: */
 /** True for the text of a reduce that adds up. */
 bool qn_text_adds(const char *text);
 /** True where reduce adds up in 64 bits what map may give as integers of 16. */
 bool qn_fold_adds_narrow(const qn_call *call);
 /** There: the text of map, without a cast of all of it to the type of the values. */
 const char *qn_fold_uncast(const qn_call *call);
+/** True for a choice (src/lang/choice.c) whose values are those of an input of bytes, which may be
+ * compared by keys. */
+bool qn_call_is_keyed(const qn_call *call);
 /** Rows of strides in a walk: boxes have one more where texts use positions, for those. */
 uint32_t qn_fold_rows(const qn_call *call);
 /* For a kind: */

@@ -6,7 +6,6 @@
  * to a position stands behind the strides of the operands, and `_quern_located` adds it up.
  */
 #include "engine/source/source_folds.h"
-#include <string.h>
 
 bool qn_source_holds_positions(const qn_call *call)
 {
@@ -26,20 +25,6 @@ bool qn_source_chooses(const qn_call *call)
     const qn_fold_form *f = &call->fold.form;
     return c->field && !f->joined && !f->whole && !f->apart && is_in_order(f) &&
            !(c->narrow && f->wide);
-}
-
-/* True where values are those of an input of bytes. */
-static bool has_bytes(const qn_call *call)
-{
-    const char *name = call->kernel->choice.filled;
-    bool narrow = false;
-    for (uint32_t k = 0; name && k < call->input_operands; k++) {
-        const uint32_t p = call->operand_parameter[k];
-        const quern_dtype dtype = call->types.parameters[p];
-        narrow |= strcmp(name, call->kernel->parameter_names[p]) == 0 && dtype >= QUERN_BOOL &&
-                  dtype <= QUERN_UINT64 && call->operands[k].item_size == 1;
-    }
-    return narrow;
 }
 
 /* Where the greatest or least of bytes is chosen: `_quern_key`, a number that is greater, or less,
@@ -65,7 +50,7 @@ static void keys(qn_text *out, const qn_call *call)
                    "sizeof(_quern_plain) == 1)) && "
                    "_quern_greatest != _quern_later(1, 0);\n",
                    c->value, c->first, c->second, c->takes_second, c->value,
-                   has_bytes(call) ? "true" : "false");
+                   qn_call_is_keyed(call) ? "true" : "false");
     qn_text_printf(out,
                    "    const auto _quern_key = [](const _type_reduce &_quern_value, int "
                    "_quern_rank) {\n"

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * narrow_sums: reductions that add up narrow integers in 64 bits, as sums of int8 and counts do.
- * In: a call whose types are bound. Out: whether it is one, and the text of map without its cast to
- * the type of the sums. The thing to know: on a GPU an addition of 64 bits is two instructions, and
- * two or one go before it; the kernel adds up some units in 32 bits, and only that to what it has.
- * The sums are the same, since no element has more than 16 bits: whether map gives such, the
- * compiler decides (quern::mapped in templates/fold.cuh).
+ * narrow: reductions that add up narrow integers in 64 bits, as sums of int8 and counts do; and
+ * those that choose the greatest or the least of bytes. In: a call whose types are bound. Out:
+ * whether it is one, and the text of map without its cast to the type of the sums. The thing to
+ * know: on a GPU an addition of 64 bits is two instructions, and two or one go before it; the
+ * kernel adds up some units in 32 bits, and only that to what it has. The sums are the same, since
+ * no element has more than 16 bits: whether map gives such, the compiler decides (quern::mapped in
+ * templates/fold.cuh).
  */
 #include "base/cpp_text.h"
 #include "engine/folding.h"
 #include <stdio.h>
+#include <string.h>
 
 bool qn_text_adds(const char *text)
 {
@@ -33,6 +35,19 @@ bool qn_fold_adds_narrow(const qn_call *call)
     return kernel->adds && narrow && info && info->size == 8 &&
            (qn_fold_is_exact(call) || info->dtype == QUERN_FLOAT64) &&
            !qn_text_is_statements(kernel->texts[QN_MAP].text);
+}
+
+bool qn_call_is_keyed(const qn_call *call)
+{
+    const char *name = call->kernel->choice.filled;
+    bool bytes = false;
+    for (uint32_t k = 0; name && k < call->input_operands; k++) {
+        const uint32_t p = call->operand_parameter[k];
+        const quern_dtype dtype = call->types.parameters[p];
+        bytes |= strcmp(name, call->kernel->parameter_names[p]) == 0 && dtype >= QUERN_BOOL &&
+                 dtype <= QUERN_UINT64 && call->operands[k].item_size == 1;
+    }
+    return bytes;
 }
 
 /* The text behind `cast`, word by word; NULL: it begins otherwise. */
