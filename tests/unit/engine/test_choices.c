@@ -35,29 +35,6 @@ static quern_kernel *kernel_that(const char *map, const char *reduce, const char
     return k;
 }
 
-static int64_t *chosen_by(quern_kernel *k, quern_array *x, const quern_call_options *o,
-                          size_t count)
-{
-    int64_t *got = calloc(count, sizeof *got);
-    quern_array *y = NULL;
-    const quern_value values[] = {QUERN_VALUES(x, &y)};
-    cr_assert(got);
-    OK(quern_call_n(k, values, 2, o));
-    OK(quern_array_read(y, got, count * sizeof *got));
-    quern_array_release(y);
-    return got;
-}
-
-/* The plan, which the caller releases. */
-static quern_explanation *explained(quern_kernel *k, quern_array *x, const quern_call_options *o)
-{
-    quern_array *y = NULL;
-    const quern_value values[] = {QUERN_VALUES(x, &y)};
-    quern_explanation *e;
-    OK(quern_explain(&e, k, values, 2, o));
-    return e;
-}
-
 /* Returns whether the first kernel's plan is that of a choice. */
 static bool compare(quern_kernel *const *kernels, quern_array *memory, const int64_t *shape)
 {
@@ -69,9 +46,10 @@ static bool compare(quern_kernel *const *kernels, quern_array *memory, const int
     const quern_call_options o = over_axes(axes, AXES, reduced);
     const int64_t *now = quern_array_shape(x);
     const size_t count = (size_t)outputs_over(now, AXES, reduced);
-    quern_explanation *e = explained(kernels[0], x, &o);
+    quern_explanation *e = reduced_how(kernels[0], x, &o);
     const bool is = strstr(e->plan, "no positions compared") != NULL;
-    int64_t *got = chosen_by(kernels[0], x, &o, count), *want = chosen_by(kernels[1], x, &o, count);
+    int64_t *got = reduced_values(kernels[0], x, &o, count);
+    int64_t *want = reduced_values(kernels[1], x, &o, count);
     for (size_t y = 0; y < count; y++) {
         cr_assert_eq(got[y], want[y], "%zu of (%ld, %ld, %ld) in memory as %s, over %u: %s", y,
                      (long)now[0], (long)now[1], (long)now[2], order, reduced, e->plan);
