@@ -191,7 +191,7 @@ struct quern_kernel {
     qn_loop_facts loop_facts; /**< of the operation; not even: there are loops elsewhere, too */
     const char *unassigned;   /**< the first output that nothing assigns; NULL: none */
     bool assigns_some;        /**< another output may be assigned, or is raw */
-    bool uses_atomics, divides, adds; /**< atomics; reduce may divide, or adds up */
+    bool uses_atomics, divides, adds; /**< atomics are called; reduce may divide; is `a + b` */
     qn_choice choice; /**< a reduction that only chooses; no field: it may do more */
     uint32_t heavy;   /**< calls of functions that cost much code */
     bool uses_by_address[QUERN_MAX_PARAMETERS]; /**< outputs whose address the operation takes */

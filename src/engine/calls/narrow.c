@@ -3,10 +3,10 @@
  * narrow: reductions that add up narrow integers in 64 bits, as sums of int8 and counts do; and
  * those that choose the greatest or the least of bytes. In: a call whose types are bound. Out:
  * whether it is one, and the text of map without its cast to the type of the sums. The thing to
- * know: on a GPU an addition of 64 bits is two instructions, and two or one go before it; the
- * kernel adds up some units in 32 bits, and only that to what it has. The sums are the same, since
- * no element has more than 16 bits: whether map gives such, the compiler decides (quern::mapped in
- * templates/fold.cuh).
+ * know: an addition of 64 bits takes a GPU two instructions, after one or two that widen the
+ * element; so the kernel adds up a batch of units in 32 bits, and adds only the result to its sum.
+ * The sums are the same, since no element has more than 16 bits. Whether map gives such elements,
+ * the compiler finds out (quern::mapped in templates/fold.cuh).
  */
 #include "base/cpp_text.h"
 #include "engine/folding.h"
@@ -33,8 +33,7 @@ bool qn_fold_adds_narrow(const qn_call *call)
         narrow |= dtype >= QUERN_BOOL && dtype <= QUERN_UINT64 && call->operands[k].item_size <= 2;
     }
     return kernel->adds && narrow && info && info->size == 8 &&
-           (qn_fold_is_exact(call) || info->dtype == QUERN_FLOAT64) &&
-           !qn_text_is_statements(kernel->texts[QN_MAP].text);
+           (qn_fold_is_exact(call) || info->dtype == QUERN_FLOAT64);
 }
 
 bool qn_call_is_keyed(const qn_call *call)

@@ -150,8 +150,8 @@ static bool divides(const char *text)
     return t.kind != QN_CPP_END;
 }
 
-/* Reductions that add up, or only choose. An option may define a macro, and words mean something
- * else. */
+/* Reductions that add up what an expression gives, or only choose. An option may define a macro,
+ * and words mean something else. */
 static void study_reduce(quern_kernel *kernel)
 {
     bool defines = false;
@@ -161,7 +161,8 @@ static void study_reduce(quern_kernel *kernel)
                    strstr(option, "-include") != NULL;
     }
     kernel->adds = kernel->kind->number == QUERN_KERNEL_REDUCTION && !defines &&
-                   qn_text_adds(kernel->texts[QN_REDUCE].text);
+                   qn_text_adds(kernel->texts[QN_REDUCE].text) &&
+                   !qn_text_is_statements(kernel->texts[QN_MAP].text);
     const qn_choice_texts texts = {
         .map = kernel->texts[QN_MAP].text,
         .reduce = kernel->texts[QN_REDUCE].text,
