@@ -20,9 +20,11 @@
 #define FEWEST      24 /* packs of a row: with fewer, its ends are too large a part */
 #define THREAD_COST 12 /* where a row's packs begin and end, and which of them is the thread's */
 #define ENOUGH      80 /* percent of the cost by packs from which on rows are walked */
+#define CLEARLY     90 /* percent of the cost by the rule up to which its alternatives are better */
 #define MOST_TURNS  4
 #define CACHE_BYTES (32 << 20) /* of what all blocks have moved, what the cache still has */
 #define UNDER_WAY   32         /* bytes of inputs that a thread reads at once */
+#define LONGEST     96 /* elements of all operands in a thread's text, where turns are tried */
 #define ELEMENTS    32 /* that a thread takes of two inputs, unless a pack has more; of more, half */
 
 /* ---- costs ---------------------------------------------------------------------------------- */
@@ -64,8 +66,8 @@ static int64_t moving_all(const qn_plan *p, const qn_operand *operands, size_t o
     int64_t sum = 0;
     for (size_t k = 0; k < operand_count; k++) {
         const qn_access access = (qn_access)p->form.access[k];
-        const bool apart =
-            p->form.lanes == 1 || access == QN_ACCESS_WORDS || access == QN_ACCESS_BACK;
+        const bool apart = p->form.lanes == 1 || access == QN_ACCESS_WORDS ||
+                           access == QN_ACCESS_BACK || access == QN_ACCESS_STRIDED;
         const int64_t stride = qn_magnitude(p->stride[k][p->form.ndim - 1]);
         const int64_t met = qn_plan_lines(p->form.lanes * stride);
         sum += qn_plan_moving(&operands[k], access, apart ? QN_MAX(met, rows) : met, p->form.lanes);
@@ -123,22 +125,19 @@ static int64_t ends_cost(const qn_plan *p, size_t operand_count)
     return times * side_by_side * (6 + 9 * (int64_t)operand_count + p->work);
 }
 
-/* Lanes of a row's threads that have no element, while the others of a warp do the text's work. */
-static int64_t idle_lanes(const qn_plan *p)
-{
-    const int64_t lanes = p->parts * p->across * p->form.lanes * p->form.turns;
-    return QN_MAX((int64_t)0, lanes - p->extent[p->form.ndim - 1]);
-}
-
+/* Packs are counted with those that threads lack while the others of their warp have one. */
 static int64_t rows_cost(const qn_plan *p, const qn_operand *operands, size_t operand_count)
 {
     const int64_t inner = p->extent[p->form.ndim - 1], threads = p->parts * p->across;
     const int64_t thread =
         THREAD_COST + 2 * (int64_t)operand_count + qn_plan_finding(operand_count, p->form.ndim);
-    const int64_t waiting = ends_cost(p, operand_count) + idle_lanes(p) * p->work;
-    return 100 * (threads * thread + waiting) / inner +
-           100 * moving_all(p, operands, operand_count, QN_MAX(WARP / p->across, 1)) /
-               p->form.lanes;
+    const int64_t side_by_side = QN_MIN(p->across, WARP), lanes = p->form.lanes;
+    const int64_t packs = qn_over(qn_over(inner, lanes), side_by_side) * side_by_side;
+    const int64_t moving = moving_all(p, operands, operand_count, QN_MAX(WARP / p->across, 1));
+    return 100 *
+           (threads * thread + ends_cost(p, operand_count) + packs * moving +
+            (packs * lanes - inner) * p->work) /
+           inner;
 }
 
 /* ---- packs that begin where the output is aligned -------------------------------------------- */
@@ -241,21 +240,25 @@ static uint8_t choose_turns(const qn_plan *p, const qn_operand *operands, size_t
     return (uint8_t)turns;
 }
 
-/* How a row is shared out: among `across` threads of a block side by side, in `parts` blocks. */
-static void share_out(qn_plan *p)
+/* How a row is shared out: among `across` threads of a block side by side, in `parts` blocks. If
+ * `tight`, no thread is without a pack, and a warp may have the end of a row and the next one's
+ * begin; else warps begin where rows do, which memory likes better. */
+static void share_out(qn_plan *p, bool tight)
 {
     const int64_t packs = p->extent[p->form.ndim - 1] / p->form.lanes;
     const int64_t threads = (packs - 1) / p->form.turns + 1;
     p->parts = (threads - 1) / BLOCK + 1;
     int64_t across = (threads - 1) / p->parts + 1;
-    across = across > WARP ? (across + WARP - 1) / WARP * WARP : qn_power_of_two(across, WARP);
+    if (!tight) {
+        across = across > WARP ? (across + WARP - 1) / WARP * WARP : qn_power_of_two(across, WARP);
+    }
     p->across = (int32_t)across;
     p->down = (int32_t)(BLOCK / across);
 }
 
 /* The plan by rows with so many lanes; false: there is none. `turns`: asked for, or 0. */
 static bool with_lanes(qn_plan *p, const qn_operand *operands, size_t operand_count, uint32_t lanes,
-                       uint32_t turns)
+                       uint32_t turns, bool tight)
 {
     const int ndim = p->form.ndim;
     const int anchor = choose_anchor(p, operands, operand_count, lanes);
@@ -275,7 +278,7 @@ static bool with_lanes(qn_plan *p, const qn_operand *operands, size_t operand_co
     }
     p->form.turns =
         turns != 0 ? (uint8_t)QN_MIN(turns, MOST_TURNS) : choose_turns(p, operands, operand_count);
-    share_out(p);
+    share_out(p, tight);
     p->head = p->count / p->extent[ndim - 1];
     p->packs = ((p->head - 1) / p->down + 1) * p->parts;
     p->rest = 0;
@@ -338,6 +341,46 @@ static bool worth_a_look(const qn_plan *plan, const qn_operand *operands, size_t
     return plan->form.ndim == 1 ? narrow : single;
 }
 
+/* What has been looked at: `packs` is the plan to begin from, `best` the cheapest by rows. */
+typedef struct search {
+    const qn_operand *operands;
+    size_t operand_count;
+    uint32_t most;
+    qn_plan_decided packs, best;
+    int64_t cost; /* 0: there is none yet */
+} search;
+
+static void look(search *s, qn_plan *plan, uint32_t turns, bool tight)
+{
+    for (uint32_t lanes = s->most; lanes > 0; lanes /= 2) {
+        qn_plan_decide(plan, &s->packs);
+        if (turns * lanes * s->operand_count <= LONGEST &&
+            with_lanes(plan, s->operands, s->operand_count, lanes, turns, tight) &&
+            (plan->form.ndim > 1 || plan->form.margin > 0)) {
+            const int64_t cost = rows_cost(plan, s->operands, s->operand_count);
+            if (s->cost == 0 || cost < s->cost) {
+                s->best = qn_plan_decided_of(plan);
+                s->cost = cost;
+            }
+        }
+    }
+}
+
+/* The rule for turns and warps is the best for memory. Where instructions take longer than memory,
+ * whatever has clearly fewer is better, as long as the text stays short. */
+static void look_further(search *s, qn_plan *plan)
+{
+    const search ruled = *s;
+    look(s, plan, 0, true);
+    for (uint32_t turns = 1; turns <= MOST_TURNS && plan->work == 0; turns *= 2) {
+        look(s, plan, turns, false);
+        look(s, plan, turns, true);
+    }
+    if (s->cost * 100 > ruled.cost * CLEARLY) {
+        *s = ruled;
+    }
+}
+
 void qn_plan_rows(qn_plan *plan, const qn_operand *operands, size_t operand_count, uint32_t most,
                   const qn_setting *setting)
 {
@@ -347,27 +390,20 @@ void qn_plan_rows(qn_plan *plan, const qn_operand *operands, size_t operand_coun
         return;
     }
     const int64_t by_packs = qn_plan_packs_whole_cost(plan, operands, operand_count);
-    const qn_plan_decided packs = qn_plan_decided_of(plan);
-    qn_plan_decided best = packs;
-    int64_t by_rows = 0;
-    for (uint32_t lanes = most; lanes > 0; lanes /= 2) {
-        qn_plan_decide(plan, &packs);
-        if (with_lanes(plan, operands, operand_count, lanes, setting->turns) &&
-            (plan->form.ndim > 1 || plan->form.margin > 0)) {
-            const int64_t cost = rows_cost(plan, operands, operand_count);
-            if (by_rows == 0 || cost < by_rows) {
-                best = qn_plan_decided_of(plan);
-                by_rows = cost;
-            }
-        }
+    const int64_t memory = qn_plan_memory_cost(plan, operands, operand_count);
+    search s = {operands, operand_count, most, .packs = qn_plan_decided_of(plan)};
+    s.best = s.packs;
+    look(&s, plan, setting->turns, false);
+    if (setting->turns == 0 && s.cost > memory) {
+        look_further(&s, plan);
     }
-    qn_plan_decide(plan, &best);
-    const bool crosses = should_cross(plan, operands, operand_count) &&
-                         by_rows < qn_plan_memory_cost(plan, operands, operand_count);
+    const int64_t by_rows = s.cost;
+    qn_plan_decide(plan, &s.best);
+    const bool crosses = should_cross(plan, operands, operand_count) && by_rows < memory;
     const bool rows = by_rows > 0 && (asked || crosses || by_rows * 100 < by_packs * ENOUGH);
     plan->form.crosses = rows && should_cross(plan, operands, operand_count);
     if (!rows) {
-        qn_plan_decide(plan, &packs);
+        qn_plan_decide(plan, &s.packs);
     }
     plan->cost = rows ? by_rows : by_packs;
     plan->other_cost = rows ? by_packs : by_rows;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Elementwise kernels over short rows, by flat packs and by slabs: outputs without gaps, while
+ * Elementwise kernels over rows, by flat packs, by slabs and by blocks: outputs without gaps, while
  * inputs are repeated along any axes, have gaps between rows, or begin anywhere; and rows in many
  * dimensions, of which each input walks some backwards. Drawn shapes and operands are compared with
  * a loop on the host. The thing to know: what is checked of plans alone, for many more operands, is
@@ -118,12 +118,13 @@ static int64_t place_of(int64_t e, const int64_t *shape, const int64_t *stride, 
     return offset;
 }
 
-/* Short rows of inputs that face each their own way, to an output with `gap`. Returns whether where
- * slabs lie is found once for each. */
-static bool check_slabs(quern_kernel *k, quern_array *memory, int64_t gap)
+/* Rows of inputs that face each their own way, to an output with `gap`, of which nothing but its
+ * elements is written. What was done is in *e, for the caller to release. */
+static void check_facing(quern_kernel *k, quern_array *memory, const int64_t *shape, int64_t gap,
+                         quern_explanation **e)
 {
     static uint8_t got[MOST];
-    const int64_t shape[RANK] = {2 + draw(2), 3 + draw(3), 4, 3 + draw(3), 5 + 2 * draw(12)};
+    static bool written[MOST];
     int64_t stride[3][RANK], offset[3], count = 1, pitch = shape[RANK - 1] + gap;
     for (int d = 0; d < RANK; d++) {
         count *= shape[d];
@@ -136,23 +137,24 @@ static bool check_slabs(quern_kernel *k, quern_array *memory, int64_t gap)
     OK(quern_array_fill(wide, &(uint8_t){255}, 1));
     z = part_of(wide, shape, gap, 0, stride[2], &offset[2]);
     const quern_value v[] = {QUERN_VALUES(x, y, z)};
-    quern_explanation *e;
-    OK(quern_explain(&e, k, v, 3, NULL));
+    OK(quern_explain(e, k, v, 3, NULL));
     OK(quern_call_n(k, v, 3, NULL));
     OK(quern_array_read(wide, got, (size_t)(rows * pitch + 4)));
+    memset(written, 0, sizeof written);
     for (int64_t at = 0; at < count; at++) {
         const unsigned expected = numbered(place_of(at, shape, stride[0], offset[0])) * 2 +
                                   numbered(place_of(at, shape, stride[1], offset[1]));
-        cr_assert_eq(got[place_of(at, shape, stride[2], offset[2])], (uint8_t)expected,
-                     "element %ld: %s", (long)at, e->plan);
+        const int64_t place = place_of(at, shape, stride[2], offset[2]);
+        cr_assert_eq(got[place], (uint8_t)expected, "element %ld: %s", (long)at, (*e)->plan);
+        written[place] = true;
     }
-    const bool listed = strstr(e->source, "_quern_list[") != NULL;
-    quern_explanation_release(e);
+    for (int64_t place = 0; place < rows * pitch + 4; place++) {
+        cr_assert(written[place] || got[place] == 255, "byte %ld: %s", (long)place, (*e)->plan);
+    }
     quern_array *all[] = {x, y, z, wide};
     for (size_t a = 0; a < sizeof all / sizeof *all; a++) {
         quern_array_release(all[a]);
     }
-    return listed;
 }
 
 Test(flat_rows, slabs_in_many_dimensions)
@@ -161,9 +163,33 @@ Test(flat_rows, slabs_in_many_dimensions)
     quern_kernel *k = kernel_of("T x, T y", "T z", "z = x * 2 + y");
     int listed = 0, calls = 40;
     for (int n = 0; n < calls; n++) {
-        listed += check_slabs(k, memory, n % 3);
+        const int64_t shape[RANK] = {2 + draw(2), 3 + draw(3), 4, 3 + draw(3), 5 + 2 * draw(12)};
+        quern_explanation *e;
+        check_facing(k, memory, shape, n % 3, &e);
+        listed += strstr(e->source, "_quern_list[") != NULL; /* where slabs lie is found once */
+        quern_explanation_release(e);
     }
     cr_expect(listed > calls / 3, "%d of %d", listed, calls);
+    quern_array_release(memory);
+    quern_kernel_release(k);
+}
+
+/* Rows that blocks walk, of any number of packs: where divisions cost more than memory, warps have
+ * parts of two rows, so that no thread is without a pack. */
+Test(flat_rows, rows_of_blocks)
+{
+    quern_array *memory = numbered_memory(QUERN_UINT8, MOST);
+    quern_kernel *k = kernel_of("T x, T y", "T z", "z = x * 2 + y");
+    int rows = 0, tight = 0, calls = 60;
+    for (int n = 0; n < calls; n++) {
+        const int64_t shape[RANK] = {2 + draw(2), 3, 2, 2 + draw(2), 100 + draw(500)};
+        quern_explanation *e;
+        check_facing(k, memory, shape, n % 3, &e);
+        rows += strncmp(e->plan, "by rows", 7) == 0;
+        tight += (e->block[0] & (e->block[0] - 1)) != 0 && e->block[0] % 32 != 0;
+        quern_explanation_release(e);
+    }
+    cr_expect(rows > calls / 2 && tight > calls / 4, "%d and %d of %d", rows, tight, calls);
     quern_array_release(memory);
     quern_kernel_release(k);
 }
