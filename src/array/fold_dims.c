@@ -88,13 +88,14 @@ static void keep_positions(qn_fold *f, const qn_plan *part, size_t row, int dims
     memcpy(f->stride[row] + f->form.kept, part->stride[row], (size_t)dims * sizeof all);
 }
 
-/* Walk kept dimensions so that inputs lie forwards, though outputs then lie backwards: packs of
- * inputs are most of what is read. */
-static void face_inputs(const qn_fold_making *m, qn_plan *part, int dims)
+/* Walk kept dimensions so that operands [first, end) lie forwards, though others then lie
+ * backwards: of a reduction the inputs, packs of which are most of what is read; of a scan the
+ * outputs, since what is written one by one is written in parts of sectors. */
+static void face(const qn_fold_making *m, qn_plan *part, int dims, size_t first, size_t end)
 {
     for (int d = 0; d < dims; d++) {
         bool negative = false, positive = false;
-        for (size_t k = 0; k < m->inputs; k++) {
+        for (size_t k = first; k < end; k++) {
             negative |= part->stride[k][d] < 0;
             positive |= part->stride[k][d] > 0;
         }
@@ -133,8 +134,9 @@ static int settle(const qn_fold_making *m, const qn_plan *whole, int ndim, bool 
     if (counted) {
         count_positions(part.stride[m->count], part.extent, dims);
     }
-    if (!reduced && !outputs_first && !m->rules->scan && !m->rules->positions) {
-        face_inputs(m, &part, dims);
+    if (!reduced && !outputs_first && !m->rules->positions) {
+        const bool scan = m->rules->scan;
+        face(m, &part, dims, scan ? m->inputs : 0, scan ? m->count : m->inputs);
     }
     if (!m->rules->positions && dims > 0) {
         dims = qn_plan_settle(&part, operands, m->count, m->count + counted, dims, ordered);
