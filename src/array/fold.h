@@ -74,6 +74,7 @@ typedef struct qn_fold_form {
     uint8_t back;    /**< lines: qn_lines_back */
     uint8_t packed;  /**< scan: tiles are whole rows, one run of memory of 1 << packed elements at
                         most; `again`: a row has several lanes; 0: they are not */
+    uint8_t broad;   /**< packed: 1: the lanes of a row are those of several warps */
     uint8_t woven;   /**< packed: 1: scans side by side are columns, whose elements take turns */
     uint8_t gap; /**< packed: a word is left out after 1 << gap bytes of shared memory; 0: none */
     uint8_t pieces; /**< packed: 1: columns come in pieces of `units` elements */

@@ -197,7 +197,7 @@ void qn_fold_take_descents(const qn_fold_making *m)
     f->form.line_in = f->form.line_out = 0;
     f->form.block = f->form.ragged = f->form.split = f->form.again = f->form.spread = 0;
     f->form.strips = f->form.bundles = f->form.lines = f->form.back = f->form.apart = 0;
-    f->form.packed = f->form.woven = f->form.swath = f->form.warps = 0;
+    f->form.packed = f->form.broad = f->form.woven = f->form.swath = f->form.warps = 0;
     f->head = f->rest = 0;
     double descent = plan_best(m);
     if (f->form.swath) {

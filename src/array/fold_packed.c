@@ -5,22 +5,25 @@
  * covers evenly, or along columns, and what it costs. Out: the same plan, or one whose tiles are
  * whole scans, one run of memory, where that costs less. The thing to know: a run comes to shared
  * memory and goes back in words of 16 bytes, however long its rows are and wherever they begin;
- * there each row has some lanes of a warp, and each lane elements that follow each other. Columns
- * take turns in the run: an element of one is as many further on as there are beside each other.
+ * there each row has some lanes, and each lane elements that follow each other. Few rows have those
+ * of several warps, so that no thread of a block is without elements. Columns take turns in the
+ * run: an element of one is as many further on as there are beside each other.
  */
 #include "array/fold_scans.h"
 
 #include <math.h>
 
-#define SHARED_BYTES (44 * 1024 - 64) /* beside what lies in front of the columns of a piece */
-#define MOST_TILE    32768            /* bytes of the widest operand */
-#define LEAST_TILE   1024
-#define TILES        8   /* for a processor at least */
-#define MOST_BESIDE  256 /* columns that come in pieces */
-#define PIECE_TILES  4   /* of these for a processor at least */
-#define LEAST_GAP    7   /* bytes between gaps: exponents */
-#define MOST_GAP     12
-#define MOST_MORE    3 /* elements of a lane beyond its part of a row */
+#define SHARED_BYTES                                                                               \
+    (44 * 1024 - 192)     /* beside what lies in front of pieces, and warps' values                \
+                           */
+#define MOST_TILE   32768 /* bytes of the widest operand */
+#define LEAST_TILE  1024
+#define TILES       8   /* for a processor at least */
+#define MOST_BESIDE 256 /* columns that come in pieces */
+#define PIECE_TILES 4   /* of these for a processor at least */
+#define LEAST_GAP   7   /* bytes between gaps: exponents */
+#define MOST_GAP    12
+#define MOST_MORE   8 /* elements of a lane beyond its part of a row */
 
 /* Instructions, as the generated code has them. */
 #define ELEMENT_COST 9    /* an element whose row has one lane */
@@ -29,7 +32,10 @@
 #define LANE_COST    60   /* a lane of a row that has several: its part in the warp's scan, too */
 #define BLOCK_COST   9000 /* a tile, whatever is in it */
 #define GAP_COST     2    /* each access of an element, where there are gaps */
-#define BANK_COST    2    /* each element, for each word more that a bank gives a warp */
+#define RAGGED_MORE  1.35
+#define WORD_COST    4 /* each word that a bank gives a warp for an element */
+#define MILD_COST    3 /* the same beside other plans, whose costs leave out what banks take */
+#define WORD         4 /* bytes */
 
 uint32_t qn_fold_packed_room(const qn_fold_form *f, uint32_t item_size)
 {
@@ -90,7 +96,7 @@ static uint8_t choose_tile(const qn_fold_making *m)
 /* Lanes of a row: as many as leave no thread of the block without one, if it has elements. */
 static uint32_t choose_workers(const qn_fold *f, int64_t rows)
 {
-    const uint32_t most = (uint32_t)QN_MIN(QN_FOLD_BLOCK / QN_MIN(rows, QN_FOLD_BLOCK), QN_WARP);
+    const uint32_t most = (uint32_t)(QN_FOLD_BLOCK / QN_MIN(rows, QN_FOLD_BLOCK));
     uint32_t workers = 1;
     while (2 * workers <= most && 4 * workers <= f->units) {
         workers *= 2;
@@ -130,43 +136,44 @@ static int64_t choose_rows(const qn_fold_making *m, int64_t most)
     return rows >= QN_FOLD_BLOCK ? rows / QN_FOLD_BLOCK * QN_FOLD_BLOCK : part;
 }
 
-/* Bank conflicts of a warp whose lanes go over their elements. */
-static int conflicts(const qn_fold *f, uint32_t item_size)
+/* Words that the busiest bank gives a warp whose lanes go over their elements: in the mean over the
+ * places in a word where these may lie. */
+static double conflicts(const qn_fold *f, uint32_t item_size)
 {
+    const uint32_t spots = item_size < WORD ? WORD / item_size : 1;
     int64_t places[QN_WARP];
-    for (int t = 0; t < QN_WARP; t++) {
-        const int64_t row = t / f->workers, at = t % f->workers * f->head * f->run;
-        places[t] = (row / f->run * f->units * f->run + row % f->run + at) * item_size;
-        places[t] += f->form.gap ? (places[t] >> f->form.gap) * QN_ACCESS_BYTES : 0;
+    int sum = 0;
+    for (uint32_t spot = 0; spot < spots; spot++) {
+        for (int t = 0; t < QN_WARP; t++) {
+            const int64_t row = t / f->workers, at = t % f->workers * f->head * f->run;
+            places[t] = (row / f->run * f->units * f->run + row % f->run + at + spot) * item_size;
+            places[t] += f->form.gap ? (places[t] >> f->form.gap) * QN_ACCESS_BYTES : 0;
+        }
+        sum += qn_bank_conflicts(places);
     }
-    return qn_bank_conflicts(places);
+    return (double)sum / spots;
 }
 
-/* The most words that a bank gives a warp for any operand. */
-static int busiest_bank(const qn_fold_making *m)
-{
-    int most = 1;
-    for (size_t k = 0; k < m->count; k++) {
-        most = QN_MAX(most, conflicts(m->fold, m->operands[k].item_size));
-    }
-    return most;
-}
-
-/* What a lane does for an element. */
-static double element_cost(const qn_fold_making *m)
+/* What a lane does for an element, and what its part of the row takes. A processor begins four
+ * instructions at a time, and looks up one word in each bank. */
+static double element_cost(const qn_fold_making *m, int word_cost)
 {
     const qn_fold *f = m->fold;
+    const bool shared = f->workers > 1;
     const double rows = (double)(qn_over(f->chunk * f->workers, QN_FOLD_BLOCK) * QN_FOLD_BLOCK);
-    double cost = f->workers > 1 ? TWICE_COST : ELEMENT_COST;
-    /* Lanes of which some rows have fewer wait for the others. */
-    cost *= (double)(f->head * f->workers) / (double)f->units;
-    cost *= rows / (double)(f->chunk * f->workers);
+    double instructions = shared ? TWICE_COST : ELEMENT_COST, words = 0, same = 0;
     for (size_t k = 0; k < m->count; k++) {
-        const int passes = k < m->inputs && f->workers > 1 ? 2 : 1;
-        cost += BANK_COST * passes * (conflicts(f, m->operands[k].item_size) - 1);
-        cost += f->form.gap ? GAP_COST * passes : 0;
+        const int passes = k < m->inputs && shared ? 2 : 1;
+        const bool alike = k > 0 && m->operands[k].item_size == m->operands[k - 1].item_size;
+        same = alike ? same : conflicts(f, m->operands[k].item_size);
+        words += passes * same;
+        instructions += f->form.gap ? GAP_COST * passes : 0;
     }
-    return cost;
+    /* Lanes of which some rows have fewer wait for the others. */
+    const double idle = (double)(f->head * f->workers) / (double)f->units *
+                        (rows / (double)(f->chunk * f->workers));
+    const double lane = shared ? (double)LANE_COST * f->workers : ROW_COST;
+    return QN_MAX(instructions, word_cost * words) * idle + lane / (double)f->units;
 }
 
 /* True when all operands have room. */
@@ -182,42 +189,59 @@ static bool has_room(const qn_fold_making *m)
 }
 
 /* Elements of a lane, and gaps in shared memory: some more than its part of the row, or gaps as far
- * apart as a power of two, where the lanes of a warp meet in fewer banks so. */
-static void part_lanes(const qn_fold_making *m)
+ * apart as a power of two, where the lanes of a warp meet in fewer banks so. Returns the cost. */
+static double part_lanes(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
     const int64_t part = f->head = qn_over(f->units, f->workers);
     f->form.gap = 0;
-    if (busiest_bank(m) == 1) {
-        return;
-    }
     int64_t each = part;
     uint8_t gap = 0;
-    double least = element_cost(m);
+    double least = element_cost(m, WORD_COST);
     for (f->head = part + 1; f->head <= part + MOST_MORE; f->head++) {
-        const double cost = element_cost(m);
+        const double cost = element_cost(m, WORD_COST);
         each = cost < least ? f->head : each;
         least = QN_MIN(least, cost);
     }
     f->head = part;
     for (f->form.gap = LEAST_GAP; f->form.gap <= MOST_GAP; f->form.gap++) {
-        const double cost = has_room(m) ? element_cost(m) : INFINITY;
+        const double cost = has_room(m) ? element_cost(m, WORD_COST) : INFINITY;
         each = cost < least ? part : each;
         gap = cost < least ? f->form.gap : gap;
         least = QN_MIN(least, cost);
     }
     f->head = each;
     f->form.gap = gap;
+    return least;
+}
+
+/* Lanes of a row, and what they take: of those that leave no thread without elements, and of twice
+ * as many and so on up to a warp, with which rows come in turns and lanes meet in other banks. */
+static void choose_lanes(const qn_fold_making *m)
+{
+    qn_fold *f = m->fold;
+    qn_fold_decided best;
+    double least = INFINITY;
+    const uint32_t fill = choose_workers(f, f->chunk);
+    for (uint32_t workers = fill;
+         workers == fill || (workers <= QN_WARP && 4 * workers <= f->units); workers *= 2) {
+        f->workers = workers;
+        const double cost = part_lanes(m);
+        if (cost < least) {
+            memcpy(best.bytes, f, sizeof best.bytes);
+            least = cost;
+        }
+    }
+    memcpy(f, best.bytes, sizeof best.bytes);
 }
 
 static double packed_cost(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
-    double cost = element_cost(m);
+    double cost = element_cost(m, MILD_COST);
     for (size_t k = 0; k < m->count; k++) {
         cost += qn_fold_run_cost(m->operands[k].item_size);
     }
-    cost += (f->workers > 1 ? (double)LANE_COST * f->workers : ROW_COST) / (double)f->units;
     const double tile = (double)f->outputs / (double)f->groups * (double)f->units; /* in the mean */
     return cost + BLOCK_COST / tile;
 }
@@ -280,11 +304,28 @@ static void fill(const qn_fold_making *m)
     f->form.steps = 1;
     f->rest = 0;
     memset(f->form.access, QN_ACCESS_CONTIGUOUS, m->count);
-    f->workers = choose_workers(f, f->chunk);
-    part_lanes(m);
+    choose_lanes(m);
     f->splits = 1;
     f->groups = f->outputs / f->across * f->beside;
     f->form.again = f->workers > 1;
+    f->form.broad = f->workers > QN_WARP;
+}
+
+/* What is planned costs. Rows that begin or end inside a unit take longer than their instructions:
+ * divided by these, packed rows have 7 units of time and those 5.2 on an H200 (2.8 where a block
+ * has one). Of a copy's speed, so and packed: rows of 4086 float16 0.75 and 0.96, of 8190 0.70 and
+ * 0.96, of 8190 int8 0.29 and 0.54, of 4086 int8 into int64 0.75 and 0.92; but of 1500 bfloat16
+ * into float32 0.84 and 0.76. Bytes
+ * alone, of which a tile has no two rows, go by runs: rows of 20001 at 0.72, packed at 0.55. */
+static double others_cost(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    uint32_t widest = 0;
+    for (size_t k = 0; k < m->count; k++) {
+        widest = QN_MAX(widest, m->operands[k].item_size);
+    }
+    const bool runs = f->form.split && widest == 1 && f->length > MOST_TILE / 2;
+    return f->form.ragged && !runs ? RAGGED_MORE * f->cost : f->cost;
 }
 
 void qn_fold_take_packed(const qn_fold_making *m, uint32_t value_size)
@@ -295,7 +336,7 @@ void qn_fold_take_packed(const qn_fold_making *m, uint32_t value_size)
         m->rules->pack_bytes == 0 || m->inputs == m->count || !m->rules->repeats) {
         return;
     }
-    const double others = f->cost;
+    const double others = others_cost(m);
     qn_fold_decided before;
     memcpy(before.bytes, f, sizeof before.bytes);
     f->form.woven = f->form.columns;

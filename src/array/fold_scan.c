@@ -25,7 +25,7 @@
 /* Rows that do better in tiles, though they are many. */
 #define NARROW     2      /* bytes of an element */
 #define NARROW_ROW 40960  /* bytes of inputs, of narrow elements; */
-#define RAGGED_ROW 16000  /* of those whose rows begin or end inside a unit; */
+#define RAGGED_ROW 8000   /* of those whose rows begin or end inside a unit; */
 #define LONG_ROW   131072 /* of others, where the last blocks fill less of the device than this: */
 #define IDLE_WAVES 0.75
 
@@ -75,8 +75,8 @@ uint32_t qn_fold_tile_width(const qn_fold *f, const qn_operand *first)
  * one: of narrow elements, which by runs take fewer instructions; and where the blocks fill less
  * than three quarters of the device in the mean, because the last of them are few. On an H200, of a
  * copy's speed, a block for a row and tiles: rows of 65521 int8 0.39 and 0.79, float16 0.66 and
- * 0.84; of 20001 int8 0.38 and 0.78, but of 16384 0.70 and 0.55; of 40000 float64, 629 of them,
- * 0.72 and 0.84. */
+ * 0.84; of 20001 int8 0.38 and 0.78, of 9001 int8 into int64 0.69 and 0.80, all in one tile, but of
+ * 16384 int8 0.70 and 0.55; of 40000 float64, 629 of them, 0.72 and 0.84. */
 static bool has_long_rows(const qn_fold_making *m, int64_t blocks)
 {
     const qn_fold *f = m->fold;
@@ -119,8 +119,8 @@ static void choose_threads(const qn_fold_making *m, bool tiles, bool apart)
     f->form.steps = (uint8_t)qn_power_of_two(qn_over(f->units, abreast), f->form.steps);
     f->chunk = abreast * f->form.steps;
     f->groups = qn_over(packs, QN_WARP / f->workers * (f->form.block ? 1 : WARPS));
-    f->form.split =
-        f->form.block && (tiles || few || has_long_rows(m, blocks)) && f->units > f->chunk;
+    f->form.split = f->form.block && (((tiles || few) && f->units > f->chunk) ||
+                                      has_long_rows(m, blocks)); /* perhaps one tile */
     f->splits = f->form.split ? qn_over(f->units, f->chunk) : 1;
 }
 
