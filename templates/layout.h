@@ -58,7 +58,8 @@
 //           one whose memory it asks for, 0: none
 // across    spans, boxes: outputs of one; phases: columns of a row
 // run       spans: reduced elements of an output side by side in one; boxes: all in one
-// place     reductions: the position of the element where the walk starts
+// place     reductions: the position of the element where the walk starts; packed: elements of a
+//           tile, at most
 // extent    in units along the dimension in which their lanes lie
 // stride    bytes; behind those of operands, where it is needed, what a step adds to a position
 #define QUERN_FOLD(NUMBER, DIVIDERS, TABLE, D, K)                                                  \

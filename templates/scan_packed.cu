@@ -29,6 +29,7 @@ HOLE_initial
                       sizeof(_type_reduce)];
     [[maybe_unused]] _quern_slot *const _quern_carried = (_quern_slot *)_quern_shared;
     [[maybe_unused]] _quern_slot *const _quern_totals = _quern_carried + (_quern_pieces ? 256 : 1);
+    extern __shared__ __align__(128) char _quern_rooms[];
 HOLE_outer
     for (_quern_index _quern_start = 0;;) {
         const int _quern_length =

@@ -72,8 +72,8 @@ typedef struct qn_fold_form {
     uint8_t lines;   /**< strips: tiles are of whole lines, in shared memory with room for strips of
                         so  many; 0: they are not */
     uint8_t back;    /**< lines: qn_lines_back */
-    uint8_t packed;  /**< scan: tiles are whole rows, one run of memory of 1 << packed elements at
-                        most; `again`: a row has several lanes; 0: they are not */
+    uint8_t packed;  /**< scan: 1: tiles are whole rows, one run of memory; `again`: a row has
+                        several lanes */
     uint8_t broad;   /**< packed: 1: the lanes of a row are those of several warps */
     uint8_t woven;   /**< packed: 1: scans side by side are columns, whose elements take turns */
     uint8_t gap; /**< packed: a word is left out after 1 << gap bytes of shared memory; 0: none */
@@ -126,8 +126,8 @@ typedef struct qn_fold {
     int64_t groups;   /**< blocks side by side over the outputs */
     int64_t splits;   /**< blocks for an output */
     int64_t chunk;    /**< units of a block for an output */
-    uint32_t shared;  /**< held, runs: bytes of shared memory that a block has beside what the text
-                           says; those of the largest room */
+    uint32_t shared;  /**< held, runs, packed: bytes of shared memory that a block has beside what
+                         the text  says; those of the largest room */
     int64_t across;   /**< spans, boxes: outputs of one; phases: columns of a row; packed: rows that
                          lie on */
     int64_t run; /**< spans: reduced elements of an output that lie side by side in one; boxes: all
@@ -136,7 +136,8 @@ typedef struct qn_fold {
                          blocks for the rows of the last kept dimension; boxes: threads that have
                          outputs side by side; lines, and rows whose tiles ask: elements
                          from a tile to that whose memory it asks for, 0: none */
-    int64_t place;    /**< reordered: the position of the element where the walk starts */
+    int64_t place;    /**< reordered: the position of the element where the walk starts; packed:
+                         elements of a tile, at most */
     double cost;      /**< whole: instructions of a warp for an output of each thread; scan, boxes:
                            those of a thread for an element, 0 if unknown */
     double reach;     /**< reduction: those of a thread to reach the operands, for an element */

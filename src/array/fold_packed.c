@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * fold_packed: scans along rows that lie on in memory, several to a block, and along columns of few
- * beside each other, as of (n, 100, 3) along axis 1. In: the plan of a scan along rows that no pack
- * covers evenly, or along columns, and what it costs. Out: the same plan, or one whose tiles are
- * whole scans, one run of memory, where that costs less. The thing to know: a run comes to shared
+ * beside each other, as of (n, 100, 3) along axis 1. In: the plan of a scan along rows or columns,
+ * and what it costs. Out: the same plan, or one whose tiles are whole scans, one run of memory,
+ * where that costs less. The thing to know: a run comes to shared
  * memory and goes back in words of 16 bytes, however long its rows are and wherever they begin;
  * there each row has some lanes, and each lane elements that follow each other. Few rows have those
  * of several warps, so that no thread of a block is without elements. Columns take turns in the
@@ -13,17 +13,19 @@
 
 #include <math.h>
 
-#define SHARED_BYTES                                                                               \
-    (44 * 1024 - 192)     /* beside what lies in front of pieces, and warps' values                \
-                           */
-#define MOST_TILE   32768 /* bytes of the widest operand */
-#define LEAST_TILE  1024
-#define TILES       8   /* for a processor at least */
-#define MOST_BESIDE 256 /* columns that come in pieces */
-#define PIECE_TILES 4   /* of these for a processor at least */
-#define LEAST_GAP   7   /* bytes between gaps: exponents */
-#define MOST_GAP    12
-#define MOST_MORE   8 /* elements of a lane beyond its part of a row */
+#define SHARED_BYTES (44 * 1024 - 192) /* of a block, beside OTHER_BYTES: what lies in front */
+#define OTHER_BYTES  (5 * 1024)        /* of pieces, values of warps, and what CUDA takes */
+#define LONG_BLOCKS  2                 /* that a processor holds of rows that have no room there */
+#define MOST_TILE    32768             /* bytes of the widest operand, if a tile has several rows */
+#define LEAST_TILE   1024
+#define FEW_ROWS     4   /* for a processor */
+#define TILES        8   /* for a processor at least */
+#define MOST_BESIDE  256 /* columns that come in pieces */
+#define PIECE_TILES  4   /* of these for a processor at least */
+#define LEAST_GAP    7   /* bytes between gaps: exponents */
+#define MOST_GAP     12
+#define MOST_MORE    8 /* elements of a lane beyond its part of a row */
+#define WORD         4 /* bytes */
 
 /* Instructions, as the generated code has them. */
 #define ELEMENT_COST 9    /* an element whose row has one lane */
@@ -32,16 +34,28 @@
 #define LANE_COST    60   /* a lane of a row that has several: its part in the warp's scan, too */
 #define BLOCK_COST   9000 /* a tile, whatever is in it */
 #define GAP_COST     2    /* each access of an element, where there are gaps */
-#define RAGGED_MORE  1.35
-#define WORD_COST    4 /* each word that a bank gives a warp for an element */
-#define MILD_COST    3 /* the same beside other plans, whose costs leave out what banks take */
-#define WORD         4 /* bytes */
+#define WORD_COST    4    /* each word that a bank gives a warp for an element; */
+#define MILD_COST    3    /* beside other plans, whose costs leave out what banks take */
+#define RAGGED_MORE  1.35 /* times what rows cost that begin or end inside a unit, */
+#define WHOLE_MORE   1.23 /* or are whole packs: see others_cost() */
 
-uint32_t qn_fold_packed_room(const qn_fold_form *f, uint32_t item_size)
+/* What an operand has in shared memory, as quern::packed_room says. */
+static int64_t room_of(const qn_fold *f, uint32_t item_size)
 {
-    const uint32_t bytes = (1u << f->packed) * item_size + QN_PHASE_BYTES;
-    const uint32_t gaps = f->gap ? ((bytes >> f->gap) + 1) * QN_ACCESS_BYTES : 0;
-    return (uint32_t)qn_over(bytes + gaps, QN_PHASE_BYTES) * QN_PHASE_BYTES;
+    const int64_t bytes = f->place * item_size + QN_PHASE_BYTES;
+    const int64_t gaps = f->form.gap ? ((bytes >> f->form.gap) + 1) * QN_ACCESS_BYTES : 0;
+    return qn_over(bytes + gaps, QN_PHASE_BYTES) * QN_PHASE_BYTES;
+}
+
+/* And all of them. */
+static int64_t all_rooms(const qn_fold_making *m)
+{
+    int64_t bytes = 0;
+    for (size_t k = 0; k < m->count; k++) {
+        const bool own = qn_fold_lines_home(&m->fold->form, m->inputs, k) == k;
+        bytes += own ? room_of(m->fold, m->operands[k].item_size) : 0;
+    }
+    return bytes;
 }
 
 /* True when the rows along the last kept dimension follow each other without gaps in all operands;
@@ -77,20 +91,26 @@ static bool shares(const qn_fold_making *m)
     return m->operands[0].item_size == m->operands[first].item_size && off % QN_ACCESS_BYTES == 0;
 }
 
-/* The exponent of a tile's elements: as many as all operands have room for. 0: too few. */
-static uint8_t choose_tile(const qn_fold_making *m)
+static uint32_t widest_of(const qn_fold_making *m)
 {
-    uint32_t bytes = 0, widest = 1;
+    uint32_t widest = 1;
     for (size_t k = 0; k < m->count; k++) {
-        bytes += k == m->inputs && shares(m) ? 0 : m->operands[k].item_size;
         widest = QN_MAX(widest, m->operands[k].item_size);
     }
-    const uint32_t room = (SHARED_BYTES - QN_PHASE_BYTES * (uint32_t)m->count) / QN_MAX(bytes, 1);
-    uint8_t n = 0;
-    while (2u << n <= QN_MIN(room, MOST_TILE / widest)) {
-        n++;
+    return widest;
+}
+
+/* Elements of a tile: as many as all operands have room for. 0: too few. */
+static int64_t choose_tile(const qn_fold_making *m, int64_t room)
+{
+    uint32_t bytes = 0;
+    for (size_t k = 0; k < m->count; k++) {
+        bytes += k == m->inputs && shares(m) ? 0 : m->operands[k].item_size;
     }
-    return 1u << n >= LEAST_TILE ? n : 0;
+    const int64_t most = (room - 2 * QN_PHASE_BYTES * (int64_t)m->count) / QN_MAX(bytes, 1);
+    const int64_t several = QN_MIN(most, MOST_TILE / widest_of(m)), row = m->fold->length;
+    const int64_t elements = several < row && !m->fold->form.woven ? QN_MIN(most, row) : several;
+    return elements >= LEAST_TILE ? elements : 0;
 }
 
 /* Lanes of a row: as many as leave no thread of the block without one, if it has elements. */
@@ -176,21 +196,9 @@ static double element_cost(const qn_fold_making *m, int word_cost)
     return QN_MAX(instructions, word_cost * words) * idle + lane / (double)f->units;
 }
 
-/* True when all operands have room. */
-static bool has_room(const qn_fold_making *m)
-{
-    const qn_fold_form *f = &m->fold->form;
-    uint32_t bytes = 0;
-    for (size_t k = 0; k < m->count; k++) {
-        const bool own = qn_fold_lines_home(f, m->inputs, k) == k;
-        bytes += own ? qn_fold_packed_room(f, m->operands[k].item_size) : 0;
-    }
-    return bytes <= SHARED_BYTES;
-}
-
 /* Elements of a lane, and gaps in shared memory: some more than its part of the row, or gaps as far
  * apart as a power of two, where the lanes of a warp meet in fewer banks so. Returns the cost. */
-static double part_lanes(const qn_fold_making *m)
+static double part_lanes(const qn_fold_making *m, int64_t room)
 {
     qn_fold *f = m->fold;
     const int64_t part = f->head = qn_over(f->units, f->workers);
@@ -205,7 +213,7 @@ static double part_lanes(const qn_fold_making *m)
     }
     f->head = part;
     for (f->form.gap = LEAST_GAP; f->form.gap <= MOST_GAP; f->form.gap++) {
-        const double cost = has_room(m) ? element_cost(m, WORD_COST) : INFINITY;
+        const double cost = all_rooms(m) <= room ? element_cost(m, WORD_COST) : INFINITY;
         each = cost < least ? part : each;
         gap = cost < least ? f->form.gap : gap;
         least = QN_MIN(least, cost);
@@ -217,7 +225,7 @@ static double part_lanes(const qn_fold_making *m)
 
 /* Lanes of a row, and what they take: of those that leave no thread without elements, and of twice
  * as many and so on up to a warp, with which rows come in turns and lanes meet in other banks. */
-static void choose_lanes(const qn_fold_making *m)
+static void choose_lanes(const qn_fold_making *m, int64_t room)
 {
     qn_fold *f = m->fold;
     qn_fold_decided best;
@@ -226,7 +234,7 @@ static void choose_lanes(const qn_fold_making *m)
     for (uint32_t workers = fill;
          workers == fill || (workers <= QN_WARP && 4 * workers <= f->units); workers *= 2) {
         f->workers = workers;
-        const double cost = part_lanes(m);
+        const double cost = part_lanes(m, room);
         if (cost < least) {
             memcpy(best.bytes, f, sizeof best.bytes);
             least = cost;
@@ -263,7 +271,7 @@ static bool lay_rows(const qn_fold_making *m, int64_t elements)
 {
     qn_fold *f = m->fold;
     f->form.pieces = 0;
-    if (!lies_on(m)) {
+    if (elements == 0 || !lies_on(m)) {
         return false;
     }
     f->units = f->length;
@@ -282,7 +290,7 @@ static bool lay_pieces(const qn_fold_making *m, int64_t elements)
 {
     qn_fold *f = m->fold;
     f->form.pieces = 1;
-    if (!f->form.woven || f->run > MOST_BESIDE || !lies_on(m) ||
+    if (elements == 0 || !f->form.woven || f->run > MOST_BESIDE || !lies_on(m) ||
         f->outputs / f->run < (int64_t)m->rules->processors * PIECE_TILES) {
         return false;
     }
@@ -293,7 +301,7 @@ static bool lay_pieces(const qn_fold_making *m, int64_t elements)
 }
 
 /* The rest of such a plan. */
-static void fill(const qn_fold_making *m)
+static void fill(const qn_fold_making *m, int64_t room)
 {
     qn_fold *f = m->fold;
     f->form.lanes = 1;
@@ -304,36 +312,46 @@ static void fill(const qn_fold_making *m)
     f->form.steps = 1;
     f->rest = 0;
     memset(f->form.access, QN_ACCESS_CONTIGUOUS, m->count);
-    choose_lanes(m);
+    f->place = f->chunk * f->units;
+    choose_lanes(m, room);
+    f->shared = (uint32_t)all_rooms(m);
     f->splits = 1;
     f->groups = f->outputs / f->across * f->beside;
     f->form.again = f->workers > 1;
     f->form.broad = f->workers > QN_WARP;
 }
 
-/* What is planned costs. Rows that begin or end inside a unit take longer than their instructions:
- * divided by these, packed rows have 7 units of time and those 5.2 on an H200 (2.8 where a block
- * has one). Of a copy's speed, so and packed: rows of 4086 float16 0.75 and 0.96, of 8190 0.70 and
- * 0.96, of 8190 int8 0.29 and 0.54, of 4086 int8 into int64 0.75 and 0.92; but of 1500 bfloat16
- * into float32 0.84 and 0.76. Bytes
- * alone, of which a tile has no two rows, go by runs: rows of 20001 at 0.72, packed at 0.55. */
+/* What is planned costs. Divided by these, packed rows have 7 units of time and others fewer: those
+ * of whole wide packs 5.7 on an H200, those that begin or end inside a unit 5.2, and 2.8 where a
+ * block has one. Of a copy's speed, so and packed: rows of 4086 float16 0.75 and 0.96, of 8190 0.70
+ * and 0.96, of 16384 0.89 and 0.97, of 8190 int8 0.29 and 0.81, of 4086 int8 into int64 0.75 and
+ * 0.92, of 8192 0.84 and 0.93, of 12000 uint8 into int32 0.69 and 0.86; but of 512 float16 0.97 and
+ * 0.92, of 4096 int8 0.80 and 0.74. Bytes alone, of which a tile has no two rows, go by runs. */
 static double others_cost(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
-    uint32_t widest = 0;
-    for (size_t k = 0; k < m->count; k++) {
-        widest = QN_MAX(widest, m->operands[k].item_size);
-    }
-    const bool runs = f->form.split && widest == 1 && f->length > MOST_TILE / 2;
-    return f->form.ragged && !runs ? RAGGED_MORE * f->cost : f->cost;
+    const bool runs = f->form.split && widest_of(m) == 1 && f->length > MOST_TILE / 2;
+    const double more = runs                                    ? 1
+                        : f->form.ragged                        ? RAGGED_MORE
+                        : !f->form.columns && has_wide_packs(m) ? WHOLE_MORE
+                                                                : 1;
+    return more * f->cost;
+}
+
+/* Rows that are split because they are too few for all processors. */
+static bool has_few_rows(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    return !f->form.columns && f->form.split &&
+           f->outputs < (int64_t)m->rules->processors * FEW_ROWS;
 }
 
 void qn_fold_take_packed(const qn_fold_making *m, uint32_t value_size)
 {
     qn_fold *f = m->fold;
-    if (f->form.kept == 0 || f->form.reduced != 1 || f->length < 2 ||
-        (!f->form.columns && has_wide_packs(m)) || value_size == 0 || m->rules->positions ||
-        m->rules->pack_bytes == 0 || m->inputs == m->count || !m->rules->repeats) {
+    if (f->form.kept == 0 || f->form.reduced != 1 || f->length < 2 || has_few_rows(m) ||
+        value_size == 0 || m->rules->positions || m->rules->pack_bytes == 0 ||
+        m->inputs == m->count || !m->rules->repeats) {
         return;
     }
     const double others = others_cost(m);
@@ -341,10 +359,16 @@ void qn_fold_take_packed(const qn_fold_making *m, uint32_t value_size)
     memcpy(before.bytes, f, sizeof before.bytes);
     f->form.woven = f->form.columns;
     f->run = f->form.woven ? f->extent[f->form.kept - 1] : 1;
-    f->form.packed = choose_tile(m);
-    const int64_t elements = (int64_t)1 << f->form.packed;
-    if (f->form.packed != 0 && (lay_rows(m, elements) || lay_pieces(m, elements))) {
-        fill(m);
+    f->form.packed = 1;
+    int64_t room = SHARED_BYTES;
+    const int64_t larger = m->rules->shared / LONG_BLOCKS - OTHER_BYTES;
+    bool laid = lay_rows(m, choose_tile(m, room));
+    if (!laid && !f->form.woven && larger > room) {
+        room = larger;
+        laid = lay_rows(m, choose_tile(m, room));
+    }
+    if (laid || lay_pieces(m, choose_tile(m, room))) {
+        fill(m, room);
         f->cost = packed_cost(m);
         if (f->cost < others) {
             return;

@@ -106,8 +106,6 @@ double qn_fold_take_scans_apart(const qn_fold_making *m, double others);
 /** Have blocks take several rows, or narrow columns, as one run of memory, where that costs less
  * than what is planned. */
 void qn_fold_take_packed(const qn_fold_making *m, uint32_t value_size);
-/** Bytes that an operand has in shared memory then. */
-uint32_t qn_fold_packed_room(const qn_fold_form *form, uint32_t item_size);
 
 /* ---- fold_boxes.c: for scans whose operands lie otherwise ------------------------------------ */
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Sums up to each element of the rows of a matrix of floats, which blocks take as runs of memory:
-// templates/scan_packed.cu by hand. -DAGAIN=1: a row has several lanes, of several warps. -DEXCLUSIVE=1: without the
-// element itself. -DWOVEN=1: along columns, which take turns and come in
+// templates/scan_packed.cu by hand. -DAGAIN=1: a row has several lanes, of several warps.
+// -DEXCLUSIVE=1: without the element itself. -DWOVEN=1: along columns, which take turns and come in
 // pieces.
 //
 //   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DAGAIN=1 -DEXCLUSIVE=0 -DWOVEN=0
@@ -30,7 +30,7 @@
     auto *const _quern_place0 = _quern_outer0 + (size_t)_quern_start * _quern_apart;               \
     auto *const _quern_place1 = _quern_outer1 + (size_t)_quern_start * _quern_apart;
 #define HOLE_shared                                                                                \
-    __shared__ alignas(128) char _quern_room0[8192 * 4 * 17 / 16 + 144];                           \
+    char *const _quern_room0 = _quern_rooms;                                                       \
     const int _quern_phase0 = quern::phase(_quern_place0);
 #define HOLE_fetch                                                                                 \
     quern::bring<4, _quern_gap>(_quern_room0, (const char *)_quern_place0, _quern_count * 4);

@@ -47,14 +47,15 @@ static uint32_t home(const qn_call *call, uint32_t k)
 
 static void shared_hole(qn_text *out, const qn_call *call)
 {
-    const qn_fold_form *f = &call->fold.form;
+    qn_text_puts(out, "        char *_quern_after = _quern_rooms;\n");
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (home(call, k) == k) {
             qn_text_printf(out,
-                           "        __shared__ alignas(%d) char _quern_room%u[%u];\n"
+                           "        char *const _quern_room%u = _quern_after;\n"
+                           "        _quern_after += quern::packed_room<_quern_gap>("
+                           "(int)_quern_walk.place * %u);\n"
                            "        const int _quern_phase%u = quern::phase(_quern_place%u);\n",
-                           QN_PHASE_BYTES, k, qn_fold_packed_room(f, call->operands[k].item_size),
-                           k, k);
+                           k, call->operands[k].item_size, k, k);
         }
     }
 }
