@@ -65,8 +65,9 @@ void qn_source_strips_unit(qn_text *out, const qn_call *call, int levels, uint32
                            call->operands[k].output ? "" : "const ", k, k, 4 * levels, "", k, k, d);
         } else {
             qn_text_printf(out,
-                           "const char *const _quern_place%u = _quern_begin%u + (long long)"
-                           "min(_quern_step, _quern_room) * _quern_walk.stride[%u][%d];\n",
+                           "const char *const _quern_place%u = _quern_begin%u + quern::product("
+                           "(_quern_index)min(_quern_step, _quern_room), "
+                           "_quern_walk.stride[%u][%d]);\n",
                            k, k, k, d);
         }
         qn_source_indent(out, levels);
