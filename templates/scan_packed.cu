@@ -18,14 +18,21 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
 HOLE_kept
     quern::front<_type_reduce> _quern_initial;
 HOLE_initial
-    // This lane's place among the `width` of its row, and its elements of that.
-    const int _quern_at = threadIdx.x & (_quern_width - 1);
-    const int _quern_beside = (int)threadIdx.x / _quern_width;
+    // This lane's place among the `width` of its row, and which row that is of those `abreast`. Lanes
+    // of a row are neighbours or, if strewn, lie apart, so that neighbours have columns side by side.
+    // Threads left over have a place behind the last.
     const int _quern_abreast = (int)blockDim.x / _quern_width;
+    const int _quern_at =
+        _quern_strewn ? (int)threadIdx.x / _quern_abreast : threadIdx.x & (_quern_width - 1);
+    const int _quern_beside = _quern_strewn ? (int)threadIdx.x - _quern_at * _quern_abreast
+                                            : (int)threadIdx.x / _quern_width;
     const int _quern_each = (int)_quern_walk.head;
-    // What lies in front of each row's piece; and the values of the warps of broad rows.
+    // What lies in front of each row's piece; and the values of the warps of broad rows, or of all
+    // strewn lanes.
     __shared__ alignas(_type_reduce) char
-        _quern_shared[((_quern_pieces ? 256 : 1) + (_quern_broad ? quern::scan_warps : 0)) *
+        _quern_shared[((_quern_pieces ? 256 : 1) + (_quern_strewn ? 256
+                                                    : _quern_broad ? quern::scan_warps
+                                                                   : 0)) *
                       sizeof(_type_reduce)];
     [[maybe_unused]] _quern_slot *const _quern_carried = (_quern_slot *)_quern_shared;
     [[maybe_unused]] _quern_slot *const _quern_totals = _quern_carried + (_quern_pieces ? 256 : 1);
@@ -71,32 +78,59 @@ HOLE_take
                                            ? _quern_mapped
                                            : _quern_scan(_quern_sum.value, _quern_mapped);
                 }
-                // of the row's lanes that this warp has, this one's place
-                const int _quern_lane = _quern_broad ? _quern_at % 32 : _quern_at;
-                const int _quern_lanes = _quern_broad ? 32 : _quern_width;
-#pragma unroll 1
-                for (int _quern_distance = 1; _quern_distance < _quern_lanes; _quern_distance *= 2) {
-                    const _quern_slot _quern_other = quern::shuffle(_quern_sum, _quern_distance, true);
-                    if (_quern_lane >= _quern_distance && _quern_from < _quern_to) {
-                        _quern_sum.value = _quern_scan(_quern_other.value, _quern_sum.value);
+                if constexpr (_quern_strewn) {
+                    _quern_slot *const _quern_own = _quern_totals + threadIdx.x;
+                    if (_quern_from < _quern_to) {
+                        *_quern_own = _quern_sum;
                     }
-                }
-                const _quern_slot _quern_before = quern::shuffle(_quern_sum, 1, true);
-                if constexpr (_quern_broad) {
-                    const int _quern_warp = threadIdx.x / 32;
-                    if (_quern_from < _quern_to &&
-                        (_quern_lane == 31 || _quern_to == _quern_length)) {
-                        _quern_totals[_quern_warp] = _quern_sum;
+#pragma unroll 1
+                    for (int _quern_distance = 1; _quern_distance < _quern_width;
+                         _quern_distance *= 2) {
+                        const bool _quern_joins =
+                            _quern_at >= _quern_distance && _quern_from < _quern_to;
+                        _quern_slot _quern_other;
+                        __syncthreads();
+                        if (_quern_joins) {
+                            _quern_other = _quern_own[-_quern_distance * _quern_abreast];
+                        }
+                        __syncthreads();
+                        if (_quern_joins) {
+                            _quern_sum.value = _quern_scan(_quern_other.value, _quern_sum.value);
+                            *_quern_own = _quern_sum;
+                        }
                     }
                     __syncthreads();
-#pragma unroll 1
-                    for (int _quern_other = _quern_warp - _quern_at / 32;
-                         _quern_other < _quern_warp && _quern_from < _quern_to; _quern_other++) {
-                        _quern_front.append(_quern_totals[_quern_other], _quern_scan);
+                    if (_quern_at > 0 && _quern_from < _quern_to) {
+                        _quern_front.append(_quern_own[-_quern_abreast], _quern_scan);
                     }
-                }
-                if (_quern_lane > 0 && _quern_from < _quern_to) {
-                    _quern_front.append(_quern_before, _quern_scan);
+                } else {
+                    // of the row's lanes that this warp has, this one's place
+                    const int _quern_lane = _quern_broad ? _quern_at % 32 : _quern_at;
+                    const int _quern_lanes = _quern_broad ? 32 : _quern_width;
+#pragma unroll 1
+                    for (int _quern_distance = 1; _quern_distance < _quern_lanes; _quern_distance *= 2) {
+                        const _quern_slot _quern_other = quern::shuffle(_quern_sum, _quern_distance, true);
+                        if (_quern_lane >= _quern_distance && _quern_from < _quern_to) {
+                            _quern_sum.value = _quern_scan(_quern_other.value, _quern_sum.value);
+                        }
+                    }
+                    const _quern_slot _quern_before = quern::shuffle(_quern_sum, 1, true);
+                    if constexpr (_quern_broad) {
+                        const int _quern_warp = threadIdx.x / 32;
+                        if (_quern_from < _quern_to &&
+                            (_quern_lane == 31 || _quern_to == _quern_length)) {
+                            _quern_totals[_quern_warp] = _quern_sum;
+                        }
+                        __syncthreads();
+#pragma unroll 1
+                        for (int _quern_other = _quern_warp - _quern_at / 32;
+                             _quern_other < _quern_warp && _quern_from < _quern_to; _quern_other++) {
+                            _quern_front.append(_quern_totals[_quern_other], _quern_scan);
+                        }
+                    }
+                    if (_quern_lane > 0 && _quern_from < _quern_to) {
+                        _quern_front.append(_quern_before, _quern_scan);
+                    }
                 }
             }
 #pragma unroll 4
@@ -109,8 +143,8 @@ HOLE_give
             if (_quern_pieces && _quern_from < _quern_to && _quern_to == _quern_length) {
                 _quern_carried[_quern_row] = _quern_front.value;
             }
-            if constexpr (_quern_broad) {
-                __syncthreads(); // the next rows' warps have values, too
+            if constexpr (_quern_broad || _quern_strewn) {
+                __syncthreads(); // the next rows have values, too
             }
         }
         __syncthreads();

@@ -75,6 +75,8 @@ typedef struct qn_fold_form {
     uint8_t packed;  /**< scan: 1: tiles are whole rows, one run of memory; `again`: a row has
                         several lanes */
     uint8_t broad;   /**< packed: 1: the lanes of a row are those of several warps */
+    uint8_t strewn;  /**< packed: 1: those of a column lie as many threads apart as there are of
+                        them;  0: they are neighbours, a power of two */
     uint8_t woven;   /**< packed: 1: scans side by side are columns, whose elements take turns */
     uint8_t gap; /**< packed: a word is left out after 1 << gap bytes of shared memory; 0: none */
     uint8_t pieces; /**< packed: 1: columns come in pieces of `units` elements */

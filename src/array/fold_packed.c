@@ -32,6 +32,7 @@
 #define TWICE_COST   13   /* one whose lane goes over it twice */
 #define ROW_COST     20   /* a row: its place */
 #define LANE_COST    60   /* a lane of a row that has several: its part in the warp's scan, too */
+#define STREWN_COST  6    /* a strewn lane, for each of its row: they wait for each other */
 #define BLOCK_COST   9000 /* a tile, whatever is in it */
 #define GAP_COST     2    /* each access of an element, where there are gaps */
 #define WORD_COST    4    /* each word that a bank gives a warp for an element; */
@@ -113,7 +114,8 @@ static int64_t choose_tile(const qn_fold_making *m, int64_t room)
     return elements >= LEAST_TILE ? elements : 0;
 }
 
-/* Lanes of a row: as many as leave no thread of the block without one, if it has elements. */
+/* Lanes of a row that are neighbours: as many as leave no thread of the block without one, if it
+ * has elements. */
 static uint32_t choose_workers(const qn_fold *f, int64_t rows)
 {
     const uint32_t most = (uint32_t)(QN_FOLD_BLOCK / QN_MIN(rows, QN_FOLD_BLOCK));
@@ -161,11 +163,14 @@ static int64_t choose_rows(const qn_fold_making *m, int64_t most)
 static double conflicts(const qn_fold *f, uint32_t item_size)
 {
     const uint32_t spots = item_size < WORD ? WORD / item_size : 1;
+    const uint32_t abreast = QN_FOLD_BLOCK / f->workers;
     int64_t places[QN_WARP];
     int sum = 0;
     for (uint32_t spot = 0; spot < spots; spot++) {
         for (int t = 0; t < QN_WARP; t++) {
-            const int64_t row = t / f->workers, at = t % f->workers * f->head * f->run;
+            const int64_t row = f->form.strewn ? t % abreast : t / f->workers;
+            const int64_t lane = f->form.strewn ? t / abreast : t % f->workers;
+            const int64_t at = lane * f->head * f->run;
             places[t] = (row / f->run * f->units * f->run + row % f->run + at + spot) * item_size;
             places[t] += f->form.gap ? (places[t] >> f->form.gap) * QN_ACCESS_BYTES : 0;
         }
@@ -193,7 +198,8 @@ static double element_cost(const qn_fold_making *m, int word_cost)
     const double idle = (double)(f->head * f->workers) / (double)f->units *
                         (rows / (double)(f->chunk * f->workers));
     const double lane = shared ? (double)LANE_COST * f->workers : ROW_COST;
-    return QN_MAX(instructions, word_cost * words) * idle + lane / (double)f->units;
+    const double strewn = f->form.strewn ? (double)STREWN_COST * f->workers / (double)f->head : 0;
+    return QN_MAX(instructions, word_cost * words) * idle + lane / (double)f->units + strewn;
 }
 
 /* Elements of a lane, and gaps in shared memory: some more than its part of the row, or gaps as far
@@ -223,22 +229,35 @@ static double part_lanes(const qn_fold_making *m, int64_t room)
     return least;
 }
 
-/* Lanes of a row, and what they take: of those that leave no thread without elements, and of twice
- * as many and so on up to a warp, with which rows come in turns and lanes meet in other banks. */
+/* What a way to share rows out costs; it is kept in *best where that is less than *least. */
+static void try_lanes(const qn_fold_making *m, int64_t room, qn_fold_decided *best, double *least)
+{
+    const double cost = part_lanes(m, room);
+    if (cost < *least) {
+        memcpy(best->bytes, m->fold, sizeof best->bytes);
+        *least = cost;
+    }
+}
+
+/* Lanes of a row, and what they take. Neighbours: of those that leave no thread without elements,
+ * and of twice as many and so on up to a warp, with which rows come in turns and lanes meet in
+ * other banks. Strewn, if all columns are under way at once: all threads. */
 static void choose_lanes(const qn_fold_making *m, int64_t room)
 {
     qn_fold *f = m->fold;
     qn_fold_decided best;
     double least = INFINITY;
     const uint32_t fill = choose_workers(f, f->chunk);
+    f->form.strewn = 0;
     for (uint32_t workers = fill;
          workers == fill || (workers <= QN_WARP && 4 * workers <= f->units); workers *= 2) {
         f->workers = workers;
-        const double cost = part_lanes(m, room);
-        if (cost < least) {
-            memcpy(best.bytes, f, sizeof best.bytes);
-            least = cost;
-        }
+        try_lanes(m, room, &best, &least);
+    }
+    f->workers = (uint32_t)QN_MIN(QN_FOLD_BLOCK / f->chunk, f->units / 4);
+    if (f->form.woven && f->workers > 1) {
+        f->form.strewn = 1;
+        try_lanes(m, room, &best, &least);
     }
     memcpy(f, best.bytes, sizeof best.bytes);
 }
@@ -294,7 +313,7 @@ static bool lay_pieces(const qn_fold_making *m, int64_t elements)
         f->outputs / f->run < (int64_t)m->rules->processors * PIECE_TILES) {
         return false;
     }
-    f->units = QN_MIN(elements / f->run, f->length);
+    f->units = qn_over(f->length, qn_over(f->length, elements / f->run)); /* alike */
     f->chunk = f->across = f->run;
     f->beside = 1;
     return true;
@@ -318,7 +337,7 @@ static void fill(const qn_fold_making *m, int64_t room)
     f->splits = 1;
     f->groups = f->outputs / f->across * f->beside;
     f->form.again = f->workers > 1;
-    f->form.broad = f->workers > QN_WARP;
+    f->form.broad = !f->form.strewn && f->workers > QN_WARP;
 }
 
 /* What is planned costs. Divided by these, packed rows have 7 units of time and others fewer: those
@@ -360,7 +379,7 @@ void qn_fold_take_packed(const qn_fold_making *m, uint32_t value_size)
     f->form.woven = f->form.columns;
     f->run = f->form.woven ? f->extent[f->form.kept - 1] : 1;
     f->form.packed = 1;
-    int64_t room = SHARED_BYTES;
+    int64_t room = SHARED_BYTES - (f->form.woven && value_size > 8 ? OTHER_BYTES : 0);
     const int64_t larger = m->rules->shared / LONG_BLOCKS - OTHER_BYTES;
     bool laid = lay_rows(m, choose_tile(m, room));
     if (!laid && !f->form.woven && larger > room) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Sums up to each element of the rows of a matrix of floats, which blocks take as runs of memory:
-// templates/scan_packed.cu by hand. -DAGAIN=1: a row has several lanes, of several warps.
+// templates/scan_packed.cu by hand. -DAGAIN=1: a row has several lanes, of several warps, or strewn.
 // -DEXCLUSIVE=1: without the element itself. -DWOVEN=1: along columns, which take turns and come in
 // pieces.
 //
@@ -17,7 +17,8 @@
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
     constexpr bool _quern_again = AGAIN, _quern_exclusive = EXCLUSIVE, _quern_woven = WOVEN;       \
-    constexpr bool _quern_broad = AGAIN, _quern_pieces = WOVEN;                                    \
+    constexpr bool _quern_broad = AGAIN && !WOVEN, _quern_strewn = AGAIN && WOVEN,                 \
+                   _quern_pieces = WOVEN;                                                          \
     constexpr int _quern_gap = WOVEN ? 256 : 0;
 #define HOLE_kept                                                                                  \
     const float *const _quern_place0 =                                                             \

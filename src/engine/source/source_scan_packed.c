@@ -17,6 +17,7 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_flag(out, "exclusive", call->kernel->exclusive);
     qn_source_flag(out, "again", call->fold.form.again);
     qn_source_flag(out, "broad", call->fold.form.broad);
+    qn_source_flag(out, "strewn", call->fold.form.strewn);
     qn_source_flag(out, "woven", call->fold.form.woven);
     qn_source_flag(out, "pieces", call->fold.form.pieces);
     qn_source_number(out, "gap", call->fold.form.gap ? 1 << call->fold.form.gap : 0);
