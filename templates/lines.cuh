@@ -44,13 +44,6 @@ template <int GAP_> __device__ __forceinline__ int spot(int at)
     return at;
 }
 
-// Bytes of shared memory for a run of so many that may begin anywhere in 128.
-template <int GAP_> __device__ __forceinline__ int packed_room(int bytes)
-{
-    const int gaps = GAP_ > 0 ? ((bytes + 128) / (GAP_ > 0 ? GAP_ : 1) + 1) * 16 : 0;
-    return (bytes + 128 + gaps + 127) / 128 * 128;
-}
-
 // Begin to bring a run of elements of I bytes in. `to`: aligned to 128 bytes.
 template <int I_, int GAP_ = 0>
 __device__ __forceinline__ void bring(char *to, const char *from, int bytes)

@@ -78,59 +78,14 @@ HOLE_take
                                            ? _quern_mapped
                                            : _quern_scan(_quern_sum.value, _quern_mapped);
                 }
+                const quern::share _quern_share = {_quern_at, _quern_from < _quern_to,
+                                                   _quern_to == _quern_length};
                 if constexpr (_quern_strewn) {
-                    _quern_slot *const _quern_own = _quern_totals + threadIdx.x;
-                    if (_quern_from < _quern_to) {
-                        *_quern_own = _quern_sum;
-                    }
-#pragma unroll 1
-                    for (int _quern_distance = 1; _quern_distance < _quern_width;
-                         _quern_distance *= 2) {
-                        const bool _quern_joins =
-                            _quern_at >= _quern_distance && _quern_from < _quern_to;
-                        _quern_slot _quern_other;
-                        __syncthreads();
-                        if (_quern_joins) {
-                            _quern_other = _quern_own[-_quern_distance * _quern_abreast];
-                        }
-                        __syncthreads();
-                        if (_quern_joins) {
-                            _quern_sum.value = _quern_scan(_quern_other.value, _quern_sum.value);
-                            *_quern_own = _quern_sum;
-                        }
-                    }
-                    __syncthreads();
-                    if (_quern_at > 0 && _quern_from < _quern_to) {
-                        _quern_front.append(_quern_own[-_quern_abreast], _quern_scan);
-                    }
+                    quern::join_strewn(_quern_front, _quern_sum, _quern_share, _quern_width,
+                                       _quern_abreast, _quern_totals, _quern_scan);
                 } else {
-                    // of the row's lanes that this warp has, this one's place
-                    const int _quern_lane = _quern_broad ? _quern_at % 32 : _quern_at;
-                    const int _quern_lanes = _quern_broad ? 32 : _quern_width;
-#pragma unroll 1
-                    for (int _quern_distance = 1; _quern_distance < _quern_lanes; _quern_distance *= 2) {
-                        const _quern_slot _quern_other = quern::shuffle(_quern_sum, _quern_distance, true);
-                        if (_quern_lane >= _quern_distance && _quern_from < _quern_to) {
-                            _quern_sum.value = _quern_scan(_quern_other.value, _quern_sum.value);
-                        }
-                    }
-                    const _quern_slot _quern_before = quern::shuffle(_quern_sum, 1, true);
-                    if constexpr (_quern_broad) {
-                        const int _quern_warp = threadIdx.x / 32;
-                        if (_quern_from < _quern_to &&
-                            (_quern_lane == 31 || _quern_to == _quern_length)) {
-                            _quern_totals[_quern_warp] = _quern_sum;
-                        }
-                        __syncthreads();
-#pragma unroll 1
-                        for (int _quern_other = _quern_warp - _quern_at / 32;
-                             _quern_other < _quern_warp && _quern_from < _quern_to; _quern_other++) {
-                            _quern_front.append(_quern_totals[_quern_other], _quern_scan);
-                        }
-                    }
-                    if (_quern_lane > 0 && _quern_from < _quern_to) {
-                        _quern_front.append(_quern_before, _quern_scan);
-                    }
+                    quern::join_neighbours<_quern_broad>(_quern_front, _quern_sum, _quern_share,
+                                                         _quern_width, _quern_totals, _quern_scan);
                 }
             }
 #pragma unroll 4

@@ -12,6 +12,8 @@
 #include "scan.cuh"
 // in this order
 #include "lines.cuh"
+// in this order
+#include "packed.cuh"
 
 #define HOLE_bounds 256, 5
 #define HOLE_form                                                                                  \

@@ -48,6 +48,7 @@ static const qn_header headers[] = {
     [QN_HEADER_SWATH] = {"quern/swath.cuh", qn_embedded_swath_cuh},
     [QN_HEADER_STAGE] = {"quern/stage.cuh", qn_embedded_stage_cuh},
     [QN_HEADER_LINES] = {"quern/lines.cuh", qn_embedded_lines_cuh},
+    [QN_HEADER_PACKED] = {"quern/packed.cuh", qn_embedded_packed_cuh},
     [QN_HEADER_STRIPS] = {"quern/strips.cuh", qn_embedded_strips_cuh},
     {"quern/complex_all.cuh", qn_embedded_complex_all_cuh},
     {"quern/complex_pow_tables.cuh", qn_embedded_complex_pow_tables_cuh},

@@ -49,6 +49,7 @@ typedef enum qn_header_id {
     QN_HEADER_SWATH,
     QN_HEADER_STAGE,
     QN_HEADER_LINES,
+    QN_HEADER_PACKED,
     QN_HEADER_STRIPS,
     QN_HEADER_COUNT
 } qn_header_id;

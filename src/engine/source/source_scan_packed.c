@@ -134,7 +134,7 @@ quern_status qn_scan_packed_source(qn_text *out, const qn_call *call, qn_header 
         .holes = t,
         .hole_count = HOLE_COUNT,
         .headers = QN_FOLD_HEADERS | QN_HEADER(QN_HEADER_SCAN) | QN_HEADER(QN_HEADER_LINES) |
-                   QN_HEADER(QN_HEADER_PACK),
+                   QN_HEADER(QN_HEADER_PACKED) | QN_HEADER(QN_HEADER_PACK),
     };
     return qn_source_expand(out, call, &template, headers, header_count);
 }
