@@ -179,21 +179,42 @@ static double conflicts(const qn_fold *f, uint32_t item_size)
     return (double)sum / spots;
 }
 
+/* Times that an element of operand `k` is reached: lanes that share a row go over inputs twice. */
+static int passes(const qn_fold_making *m, size_t k)
+{
+    return k < m->inputs && m->fold->workers > 1 ? 2 : 1;
+}
+
+/* Words that banks give a warp, one after the other, for an element of each lane. */
+static double words_given(const qn_fold_making *m)
+{
+    double words = 0, same = 0;
+    for (size_t k = 0; k < m->count; k++) {
+        const bool alike = k > 0 && m->operands[k].item_size == m->operands[k - 1].item_size;
+        same = alike ? same : conflicts(m->fold, m->operands[k].item_size);
+        words += passes(m, k) * same;
+    }
+    return words;
+}
+
+static double accesses(const qn_fold_making *m)
+{
+    int all = 0;
+    for (size_t k = 0; k < m->count; k++) {
+        all += passes(m, k);
+    }
+    return all;
+}
+
 /* What a lane does for an element, and what its part of the row takes. A processor begins four
  * instructions at a time, and looks up one word in each bank. */
-static double element_cost(const qn_fold_making *m, int word_cost)
+static double element_cost(const qn_fold_making *m, double words, int word_cost)
 {
     const qn_fold *f = m->fold;
     const bool shared = f->workers > 1;
     const double rows = (double)(qn_over(f->chunk * f->workers, QN_FOLD_BLOCK) * QN_FOLD_BLOCK);
-    double instructions = shared ? TWICE_COST : ELEMENT_COST, words = 0, same = 0;
-    for (size_t k = 0; k < m->count; k++) {
-        const int passes = k < m->inputs && shared ? 2 : 1;
-        const bool alike = k > 0 && m->operands[k].item_size == m->operands[k - 1].item_size;
-        same = alike ? same : conflicts(f, m->operands[k].item_size);
-        words += passes * same;
-        instructions += f->form.gap ? GAP_COST * passes : 0;
-    }
+    const double instructions =
+        (shared ? TWICE_COST : ELEMENT_COST) + (f->form.gap ? GAP_COST * accesses(m) : 0);
     /* Lanes of which some rows have fewer wait for the others. */
     const double idle = (double)(f->head * f->workers) / (double)f->units *
                         (rows / (double)(f->chunk * f->workers));
@@ -207,22 +228,26 @@ static double element_cost(const qn_fold_making *m, int word_cost)
 static double part_lanes(const qn_fold_making *m, int64_t room)
 {
     qn_fold *f = m->fold;
-    const int64_t part = f->head = qn_over(f->units, f->workers);
-    f->form.gap = 0;
+    const int64_t part = qn_over(f->units, f->workers);
     int64_t each = part;
     uint8_t gap = 0;
-    double least = element_cost(m, WORD_COST);
-    for (f->head = part + 1; f->head <= part + MOST_MORE; f->head++) {
-        const double cost = element_cost(m, WORD_COST);
+    double least = INFINITY;
+    bool meet = true;
+    f->form.gap = 0;
+    for (f->head = part; f->head <= part + MOST_MORE && meet; f->head++) {
+        const double words = words_given(m), cost = element_cost(m, words, WORD_COST);
         each = cost < least ? f->head : each;
         least = QN_MIN(least, cost);
+        meet = words > accesses(m); /* else more elements, or gaps, can only cost more */
     }
     f->head = part;
-    for (f->form.gap = LEAST_GAP; f->form.gap <= MOST_GAP; f->form.gap++) {
-        const double cost = all_rooms(m) <= room ? element_cost(m, WORD_COST) : INFINITY;
+    for (f->form.gap = LEAST_GAP; f->form.gap <= MOST_GAP && meet; f->form.gap++) {
+        const double words = words_given(m);
+        const double cost = all_rooms(m) <= room ? element_cost(m, words, WORD_COST) : INFINITY;
         each = cost < least ? part : each;
         gap = cost < least ? f->form.gap : gap;
         least = QN_MIN(least, cost);
+        meet = words > accesses(m);
     }
     f->head = each;
     f->form.gap = gap;
@@ -265,7 +290,7 @@ static void choose_lanes(const qn_fold_making *m, int64_t room)
 static double packed_cost(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
-    double cost = element_cost(m, MILD_COST);
+    double cost = element_cost(m, words_given(m), MILD_COST);
     for (size_t k = 0; k < m->count; k++) {
         cost += qn_fold_run_cost(m->operands[k].item_size);
     }
