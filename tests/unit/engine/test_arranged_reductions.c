@@ -121,7 +121,7 @@ Test(arranged_reductions, of_drawn_orders)
 /* How many threads an output has follows from how many processors there are. */
 static void open_two(void)
 {
-    whole_open_on("soft:2");
+    whole_open_small();
 }
 
 TestSuite(reductions_on_two, .init = open_two, .fini = whole_close);

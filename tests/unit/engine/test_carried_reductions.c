@@ -32,7 +32,7 @@ static void turn(bool back)
 
 static void open_carried(void)
 {
-    whole_open();
+    whole_open_small();
     OK(quern_reduction(&sum, engine, "T x", "T y", "x", "a + b", "y = a", "0", NULL));
     OK(quern_reduction(&some, engine, "T x", "T y", "x", "a + b", "if (a % 3 != 0) y = a", "0",
                        NULL));

@@ -19,11 +19,7 @@ static int64_t many_blocks;
 /* On the software device with as many processors on every machine: plans depend on them. */
 static void open_columns(void)
 {
-    const char *device = getenv("QUERN_DEVICE");
-    if (!device || strncmp(device, "cuda", 4) != 0) {
-        setenv("QUERN_DEVICE", "soft:2", 1);
-    }
-    whole_open();
+    whole_open_small();
     quern_device_info info = QUERN_DEVICE_INFO_INIT;
     OK(quern_device_get_info(&info, engine));
     many_blocks = 4 * (int64_t)info.processors;

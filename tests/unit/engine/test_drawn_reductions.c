@@ -13,7 +13,7 @@
 #include "reduced.h"
 #include <stdio.h>
 
-TestSuite(drawn_reductions, .init = whole_open, .fini = whole_close);
+TestSuite(drawn_reductions, .init = whole_open_small, .fini = whole_close);
 
 enum { DRAWN = 40, AXES = 4, MOST = 1 << 18 };
 

@@ -7,7 +7,7 @@
  */
 #include "numbered.h"
 
-TestSuite(narrow_columns, .init = whole_open, .fini = whole_close);
+TestSuite(narrow_columns, .init = whole_open_small, .fini = whole_close);
 
 enum { DRAWN = 48, ROOM = 60000 };
 

@@ -6,7 +6,7 @@
  */
 #include "numbered.h"
 
-TestSuite(scans_apart, .init = whole_open, .fini = whole_close);
+TestSuite(scans_apart, .init = whole_open_small, .fini = whole_close);
 
 enum {
     DRAWN = 40,

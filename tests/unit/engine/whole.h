@@ -8,6 +8,7 @@
 
 #include <criterion/criterion.h>
 #include <quern/quern.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,15 +27,25 @@ static inline void whole_open(void)
     cr_assert_eq(quern_open(&engine, NULL), QUERN_OK, "%s", quern_last_error_text());
 }
 
-/* The same on `soft`, a software device that is unlike the machine, or on a GPU, where the tests
- * run there. */
+/* The same on `soft`, a software device that is unlike the machine, with the checks that
+ * QUERN_DEVICE asks for, or on a GPU, where the tests run there. */
 static inline void whole_open_on(const char *soft)
 {
     const char *device = getenv("QUERN_DEVICE");
     if (!device || strncmp(device, "cuda", 4) != 0) {
-        setenv("QUERN_DEVICE", soft, 1);
+        const char *check = device && !strstr(soft, "check=") ? strstr(device, "check=") : NULL;
+        char both[200];
+        snprintf(both, sizeof both, "%s%s%.*s", soft, check ? "," : "",
+                 check ? (int)strcspn(check, ",") : 0, check ? check : "");
+        setenv("QUERN_DEVICE", both, 1);
     }
     whole_open();
+}
+
+/* The same on two processors, for tests that count plans of small arrays. */
+static inline void whole_open_small(void)
+{
+    whole_open_on("soft:2");
 }
 
 /* The same on as many processors as a large GPU has. */
