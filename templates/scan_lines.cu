@@ -19,7 +19,7 @@ HOLE_kept
     const _quern_index _quern_base = (_quern_index)_quern_place * (_quern_strips * _quern_length);
     const int _quern_lines =
         (int)min(_quern_walk.units - _quern_base, (_quern_index)(_quern_strips * _quern_length));
-    const int _quern_there = (_quern_lines + _quern_length - 1) / _quern_length;
+    const int _quern_there = quern::quotient(_quern_lines + _quern_length - 1, _quern_length);
     const int _quern_above = _quern_strip * _quern_length;
     const int _quern_count =
         _quern_strip < _quern_there ? min(_quern_lines - _quern_above, _quern_length) : 0;

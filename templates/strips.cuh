@@ -14,6 +14,14 @@ namespace quern
 constexpr int strip_threads = 256; // of a block
 constexpr int strip_pieces = 16;   // in which the strips of a column are folded, at most
 
+// a / b for 0 <= a < 2^20, b > 0, in six instructions where the division of integers takes twenty.
+// The approximation is off by two units in the last place at most (CUDA C++ Programming Guide,
+// table of intrinsic functions), less than the half that is added.
+__device__ __forceinline__ int quotient(int a, int b)
+{
+    return (int)__fdividef((float)a + 0.5f, (float)b);
+}
+
 // The sums of a block's strips in shared memory, of `columns` columns. A column's strips are folded
 // in pieces, `each` strips by one thread, then the pieces by another. `parts`: of each strip a row;
 // in, its sum; out, what lies in front of it within its piece. `pieces`: what lies in front of each
@@ -26,9 +34,9 @@ template <typename T_, int L_> struct strip_sums {
         : parts((slot<T_> *)memory), pieces(parts + L_ * strip_threads),
           all(pieces + strip_threads), columns(L_ * beside)
     {
-        const int most = min(min(strip_threads / columns, (strips + 3) / 4), strip_pieces);
-        each = (strips + most - 1) / most;
-        piece = (int)threadIdx.x / columns;
+        const int most = min(min(quotient(strip_threads, columns), (strips + 3) / 4), strip_pieces);
+        each = quotient(strips + most - 1, most);
+        piece = quotient(threadIdx.x, columns);
         column = (int)threadIdx.x - piece * columns;
     }
     // Make the `count` values that are `apart` from each other what lies in front of each but the
@@ -78,7 +86,7 @@ template <typename T_, int L_> struct strip_sums {
         }
         __syncthreads();
         if (piece == 0) {
-            total = pass(pieces + column, columns, (there + each - 1) / each, scan);
+            total = pass(pieces + column, columns, quotient(there + each - 1, each), scan);
             all[column] = total;
         }
         return piece == 0;
@@ -88,7 +96,7 @@ template <typename T_, int L_> struct strip_sums {
     __device__ __forceinline__ void in_front(slot<T_> (&v)[L_], int strip, int side, int beside,
                                              const F_ &scan) const
     {
-        const int mine = strip / each;
+        const int mine = quotient(strip, each);
 #pragma unroll
         for (int l = 0; l < L_; l++) {
             const int k = l * beside + side;
@@ -211,7 +219,7 @@ template <typename T_, int L_, int B_> struct ledger {
                                          const F_ &scan) const
     {
         constexpr int many = L_ * words < 8 ? 8 / (L_ * words) : 1;
-        const int each = (l.count + strips - 1) / strips, from = strip * each;
+        const int each = quotient(l.count + strips - 1, strips), from = strip * each;
         const int end = min(from + each, l.count);
         slot<T_> own[L_];
         if (each > 2) {
@@ -219,8 +227,8 @@ template <typename T_, int L_, int B_> struct ledger {
         } else {
             gather<1>(own, side, group, l, from, end, scan);
         }
-        return sums.find(total, own, from < end, strip, side, beside, (l.count + each - 1) / each,
-                         scan);
+        return sums.find(total, own, from < end, strip, side, beside,
+                         quotient(l.count + each - 1, each), scan);
     }
 };
 
