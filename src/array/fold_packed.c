@@ -394,7 +394,7 @@ void qn_fold_take_packed(const qn_fold_making *m, uint32_t value_size)
 {
     qn_fold *f = m->fold;
     if (f->form.kept == 0 || f->form.reduced != 1 || f->length < 2 || has_few_rows(m) ||
-        value_size == 0 || m->rules->positions || m->rules->pack_bytes == 0 ||
+        value_size == 0 || m->rules->positions || m->rules->pack_bytes == 0 || m->inputs == 0 ||
         m->inputs == m->count || !m->rules->repeats) {
         return;
     }
@@ -404,8 +404,10 @@ void qn_fold_take_packed(const qn_fold_making *m, uint32_t value_size)
     f->form.woven = f->form.columns;
     f->run = f->form.woven ? f->extent[f->form.kept - 1] : 1;
     f->form.packed = 1;
+    const int64_t shared = m->rules->shared;
+    const int64_t larger = shared / LONG_BLOCKS - OTHER_BYTES;
     int64_t room = SHARED_BYTES - (f->form.woven && value_size > 8 ? OTHER_BYTES : 0);
-    const int64_t larger = m->rules->shared / LONG_BLOCKS - OTHER_BYTES;
+    room = QN_MIN(room, shared - OTHER_BYTES);
     bool laid = lay_rows(m, choose_tile(m, room));
     if (!laid && !f->form.woven && larger > room) {
         room = larger;

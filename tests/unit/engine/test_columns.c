@@ -171,12 +171,9 @@ static void expect(int t, quern_dtype out, const void *got, const view *v, const
  * each column, 4 where rows are one run of memory, 5 where that is in pieces, 6 where it has
  * gaps in shared memory, 7 where a row of it has the lanes of several warps, 8 where they are
  * strewn, else 0. */
-static int check(quern_kernel *k, int t, quern_dtype in, quern_dtype out, bool in_place, shapes of)
+static int check_view(quern_kernel *k, int t, quern_dtype in, quern_dtype out, bool in_place,
+                      view v, view to)
 {
-    const view v = draw_view(of);
-    view to = draw_view(of);
-    memcpy(to.extent, v.extent, sizeof v.extent);
-    to.pitch = v.extent[2] + (of != ROWS && draw(0, 3) == 0 ? draw(1, 5) : 0);
     quern_array *x = array_in(in, &v), *y = in_place ? x : array_in(out, &to);
     quern_call_options o = QUERN_CALL_OPTIONS_INIT;
     o.axes = (int[]){1};
@@ -209,6 +206,15 @@ static int check(quern_kernel *k, int t, quern_dtype in, quern_dtype out, bool i
     }
     quern_array_release(x);
     return kind;
+}
+
+static int check(quern_kernel *k, int t, quern_dtype in, quern_dtype out, bool in_place, shapes of)
+{
+    const view v = draw_view(of);
+    view to = draw_view(of);
+    memcpy(to.extent, v.extent, sizeof v.extent);
+    to.pitch = v.extent[2] + (of != ROWS && draw(0, 3) == 0 ? draw(1, 5) : 0);
+    return check_view(k, t, in, out, in_place, v, to);
 }
 
 static quern_kernel *kernel_for(const texts *s, const char *in_name, const char *out_name)
@@ -300,4 +306,23 @@ Test(columns, rows_of_several_warps)
     }
     cr_assert(drawn_part() > 1 || (kinds[7] > calls / 10 && kinds[8] > calls / 10),
               "%d of several warps and %d strewn of %d", kinds[7], kinds[8], calls);
+}
+
+/* A device whose blocks have 8 KiB of shared memory is asked for no more. */
+static void open_little(void)
+{
+    whole_open_on("soft:2,shared=8");
+}
+
+Test(columns, in_little_shared_memory, .init = open_little, .fini = whole_close)
+{
+    static const int64_t lengths[] = {900, 9000, 20000};
+    for (int t = 0; t < (int)QN_COUNT(all_texts); t++) {
+        quern_kernel *k = kernel_for(&all_texts[t], "uint16", "int64");
+        for (size_t n = 0; n < QN_COUNT(lengths); n++) {
+            const view v = {.extent = {18, lengths[n], 1}, .pitch = 1};
+            check_view(k, t, QUERN_UINT16, QUERN_INT64, false, v, v);
+        }
+        quern_kernel_release(k);
+    }
 }
