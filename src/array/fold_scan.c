@@ -25,7 +25,8 @@
 /* Rows that do better in tiles, though they are many. */
 #define NARROW     2      /* bytes of an element */
 #define NARROW_ROW 40960  /* bytes of inputs, of narrow elements; */
-#define RAGGED_ROW 8000   /* of those whose rows begin or end inside a unit; */
+#define RAGGED_ROW 16000  /* of those whose rows begin or end inside a unit, */
+#define ONE_TILE   8000   /* or elements: so many do so even if they are one tile; */
 #define LONG_ROW   131072 /* of others, where the last blocks fill less of the device than this: */
 #define IDLE_WAVES 0.75
 
@@ -88,7 +89,7 @@ static bool has_long_rows(const qn_fold_making *m, int64_t blocks)
     const double waves = (double)f->outputs / (double)blocks;
     const bool idle = waves < IDLE_WAVES * ceil(waves);
     const int64_t least = widest > NARROW  ? (idle ? LONG_ROW : INT64_MAX)
-                          : f->form.ragged ? RAGGED_ROW
+                          : f->form.ragged ? QN_MIN(RAGGED_ROW, (int64_t)ONE_TILE * bytes)
                                            : NARROW_ROW;
     return !f->form.columns && f->form.reduced == 1 && m->rules->repeats && !m->rules->positions &&
            m->inputs > 0 && f->length * bytes >= least;
@@ -119,8 +120,9 @@ static void choose_threads(const qn_fold_making *m, bool tiles, bool apart)
     f->form.steps = (uint8_t)qn_power_of_two(qn_over(f->units, abreast), f->form.steps);
     f->chunk = abreast * f->form.steps;
     f->groups = qn_over(packs, QN_WARP / f->workers * (f->form.block ? 1 : WARPS));
-    f->form.split = f->form.block && (((tiles || few) && f->units > f->chunk) ||
-                                      has_long_rows(m, blocks)); /* perhaps one tile */
+    const bool longs = has_long_rows(m, blocks), more = f->units > f->chunk;
+    f->form.split = f->form.block && (((tiles || few || longs) && more) ||
+                                      (longs && f->form.ragged && f->length >= ONE_TILE));
     f->splits = f->form.split ? qn_over(f->units, f->chunk) : 1;
 }
 

@@ -347,14 +347,15 @@ typedef struct search {
     size_t operand_count;
     uint32_t most;
     qn_plan_decided packs, best;
-    int64_t cost; /* 0: there is none yet */
+    int64_t cost;     /* 0: there is none yet */
+    uint32_t longest; /* elements of all operands in a thread's text that are tried; 0: any */
 } search;
 
 static void look(search *s, qn_plan *plan, uint32_t turns, bool tight)
 {
     for (uint32_t lanes = s->most; lanes > 0; lanes /= 2) {
         qn_plan_decide(plan, &s->packs);
-        if (turns * lanes * s->operand_count <= LONGEST &&
+        if ((s->longest == 0 || turns * lanes * s->operand_count <= s->longest) &&
             with_lanes(plan, s->operands, s->operand_count, lanes, turns, tight) &&
             (plan->form.ndim > 1 || plan->form.margin > 0)) {
             const int64_t cost = rows_cost(plan, s->operands, s->operand_count);
@@ -371,6 +372,7 @@ static void look(search *s, qn_plan *plan, uint32_t turns, bool tight)
 static void look_further(search *s, qn_plan *plan)
 {
     const search ruled = *s;
+    s->longest = LONGEST;
     look(s, plan, 0, true);
     for (uint32_t turns = 1; turns <= MOST_TURNS && plan->work == 0; turns *= 2) {
         look(s, plan, turns, false);
