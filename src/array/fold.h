@@ -76,7 +76,7 @@ typedef struct qn_fold_form {
                         several lanes */
     uint8_t broad;   /**< packed: 1: the lanes of a row are those of several warps */
     uint8_t strewn;  /**< packed: 1: those of a column lie as many threads apart as there are of
-                        them;  0: they are neighbours, a power of two */
+                        them; 0: they are neighbours, a power of two */
     uint8_t woven;   /**< packed: 1: scans side by side are columns, whose elements take turns */
     uint8_t gap; /**< packed: a word is left out after 1 << gap bytes of shared memory; 0: none */
     uint8_t pieces; /**< packed: 1: columns come in pieces of `units` elements */
@@ -129,7 +129,7 @@ typedef struct qn_fold {
     int64_t splits;   /**< blocks for an output */
     int64_t chunk;    /**< units of a block for an output */
     uint32_t shared;  /**< held, runs, packed: bytes of shared memory that a block has beside what
-                         the text  says; those of the largest room */
+                         the text says; those of the largest room */
     int64_t across;   /**< spans, boxes: outputs of one; phases: columns of a row; packed: rows that
                          lie on */
     int64_t run; /**< spans: reduced elements of an output that lie side by side in one; boxes: all

@@ -3,22 +3,22 @@
  * fold_packed: scans along rows that lie on in memory, several to a block, and along columns of few
  * beside each other, as of (n, 100, 3) along axis 1. In: the plan of a scan along rows or columns,
  * and what it costs. Out: the same plan, or one whose tiles are whole scans, one run of memory,
- * where that costs less. The thing to know: a run comes to shared
- * memory and goes back in words of 16 bytes, however long its rows are and wherever they begin;
- * there each row has some lanes, and each lane elements that follow each other. Few rows have those
- * of several warps, so that no thread of a block is without elements. Columns take turns in the
- * run: an element of one is as many further on as there are beside each other.
+ * where that costs less. The thing to know: a run comes to shared memory and goes back in words of
+ * 16 bytes, however long its rows are and wherever they begin; there each row has some lanes, and
+ * each lane elements that follow each other. If a tile has few rows, each has the lanes of several
+ * warps, so that no thread is without elements. Columns take turns in the run: an element of one is
+ * as many further on as there are beside each other.
  */
 #include "array/fold_scans.h"
 
 #include <math.h>
 
-#define SHARED_BYTES (44 * 1024 - 192) /* of a block, beside OTHER_BYTES: what lies in front */
-#define OTHER_BYTES  (5 * 1024)        /* of pieces, values of warps, and what CUDA takes */
-#define LONG_BLOCKS  2                 /* that a processor holds of rows that have no room there */
-#define MOST_TILE    32768             /* bytes of the widest operand, if a tile has several rows */
+#define SHARED_BYTES (44 * 1024 - 192) /* of a block, for elements; */
+#define OTHER_BYTES  (5 * 1024) /* for what lanes and pieces leave each other, and CUDA's own */
+#define LONG_BLOCKS  2          /* of a processor, where a row needs more than SHARED_BYTES */
+#define MOST_TILE    32768      /* bytes of the widest operand, if a tile has several rows */
 #define LEAST_TILE   1024
-#define FEW_ROWS     4   /* for a processor */
+#define FEW_ROWS     4   /* for a processor, below which choose_threads() splits them */
 #define TILES        8   /* for a processor at least */
 #define MOST_BESIDE  256 /* columns that come in pieces */
 #define PIECE_TILES  4   /* of these for a processor at least */
@@ -406,8 +406,9 @@ void qn_fold_take_packed(const qn_fold_making *m, uint32_t value_size)
     f->form.packed = 1;
     const int64_t shared = m->rules->shared;
     const int64_t larger = shared / LONG_BLOCKS - OTHER_BYTES;
-    int64_t room = SHARED_BYTES - (f->form.woven && value_size > 8 ? OTHER_BYTES : 0);
-    room = QN_MIN(room, shared - OTHER_BYTES);
+    /* Strewn lanes and pieces of columns leave each other a value for each thread of the block. */
+    const bool wide_values = f->form.woven && value_size > 8;
+    int64_t room = QN_MIN(SHARED_BYTES - (wide_values ? OTHER_BYTES : 0), shared - OTHER_BYTES);
     bool laid = lay_rows(m, choose_tile(m, room));
     if (!laid && !f->form.woven && larger > room) {
         room = larger;

@@ -241,8 +241,8 @@ static uint8_t choose_turns(const qn_plan *p, const qn_operand *operands, size_t
 }
 
 /* How a row is shared out: among `across` threads of a block side by side, in `parts` blocks. If
- * `tight`, no thread is without a pack, and a warp may have the end of a row and the next one's
- * begin; else warps begin where rows do, which memory likes better. */
+ * `tight`, no thread is without a pack, and a warp may have the end of a row and the beginning of
+ * the next; else warps begin where rows do, which suits memory better. */
 static void share_out(qn_plan *p, bool tight)
 {
     const int64_t packs = p->extent[p->form.ndim - 1] / p->form.lanes;
