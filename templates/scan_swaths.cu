@@ -22,8 +22,11 @@ HOLE_kept
     const bool _quern_ends = _quern_first || _quern_after < 34 * _quern_lanes;
     // From the lane's unit on. Of the last unit no one brings the second word.
     const int _quern_behind = _quern_after - _quern_mine * _quern_lanes;
-    const int _quern_there = min(_quern_behind, _quern_lanes);
-    const bool _quern_live = _quern_mine < 31 && _quern_there > 0;
+    // Lanes that have no unit do what the last one does that has, so many lanes away, and nothing
+    // becomes of it. Of its unit the row has `filled` elements.
+    const int _quern_aside =
+        min(min(_quern_mine, 30), (_quern_after - 1) / _quern_lanes) - _quern_mine;
+    const int _quern_filled = min(_quern_behind - _quern_aside * _quern_lanes, _quern_lanes);
     quern::front<_type_reduce> _quern_initial, _quern_front[_quern_lanes];
 HOLE_initial
 #pragma unroll
@@ -33,41 +36,38 @@ HOLE_initial
     const _quern_index _quern_last = _quern_walk.units - 1;
 HOLE_begin
 #pragma unroll 1
-    for (_quern_index _quern_base = 0; _quern_base <= _quern_last; _quern_base += _quern_steps) {
+    for (_quern_index _quern_from = 0; _quern_from <= _quern_last; _quern_from += _quern_steps) {
         // As in scan_descend.cu: what lies side by side is written at about the same time.
         __syncthreads();
-        const int _quern_count = (int)min(_quern_last - _quern_base + 1, (_quern_index)_quern_steps);
+        const int _quern_count = (int)min(_quern_last - _quern_from + 1, (_quern_index)_quern_steps);
 #pragma unroll
-        for (int _quern_row = 0; _quern_row < _quern_steps; _quern_row++) {
+        for (int _quern_step = 0; _quern_step < _quern_steps; _quern_step++) {
 HOLE_bring
         }
         // Beside the first and the last row there may be no memory.
         if (_quern_ends) {
 #pragma unroll 1
-            for (int _quern_row = 0; _quern_row < _quern_count; _quern_row++) {
-                const bool _quern_alone = _quern_base + _quern_row == 0 ||
-                                          _quern_base + _quern_row == _quern_last;
+            for (int _quern_step = 0; _quern_step < _quern_count; _quern_step++) {
+                const bool _quern_alone = _quern_from + _quern_step == 0 ||
+                                          _quern_from + _quern_step == _quern_last;
 HOLE_bring_some
             }
         }
         quern::await_words();
         __syncwarp();
+        // Something lies in front of all rows but the first, if there is no initial value.
+        if (_quern_from > 0 || _quern_initial.has) {
 #pragma unroll 1
-        for (int _quern_row = 0; _quern_row < _quern_count; _quern_row++) {
-            [[maybe_unused]] const _quern_index _quern_position = _quern_base + _quern_row;
-            const bool _quern_has = _quern_initial.has || _quern_position > 0;
-HOLE_results
-            if (_quern_live) {
-HOLE_take
-#pragma unroll
-                for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
-                    _quern_front[_quern_lane].has = _quern_has;
-                    const _quern_slot _quern_value = quern::next_value<_quern_exclusive>(
-                        _quern_front[_quern_lane], _quern_map(HOLE_arguments), _quern_scan);
-HOLE_give
-                }
+            for (int _quern_step = 0; _quern_step < _quern_count; _quern_step++) {
+                constexpr bool _quern_has = true;
+#include "swath_give.inc"
             }
-HOLE_store
+        } else {
+#pragma unroll 1
+            for (int _quern_step = 0; _quern_step < _quern_count; _quern_step++) {
+                const bool _quern_has = _quern_step > 0;
+#include "swath_give.inc"
+            }
         }
         __syncwarp();
 HOLE_move

@@ -30,28 +30,27 @@
     const int behind = _quern_after * 4 - _quern_mine * 16;                                        \
     const bool has = swath::has_word(front, behind), gives = swath::gives_word(behind);
 #define HOLE_bring                                                                                 \
-    if (has && _quern_row < _quern_count) {                                                        \
-        swath::bring(from + _quern_row * swath::bytes,                                             \
-                     next + _quern_row * _quern_walk.stride[0][1]);                                \
+    if (has && _quern_step < _quern_count) {                                                       \
+        swath::bring(from + _quern_step * swath::bytes,                                            \
+                     next + _quern_step * _quern_walk.stride[0][1]);                               \
     }
 #define HOLE_bring_some                                                                            \
     if (!has) {                                                                                    \
-        swath::bring_some(from + _quern_row * swath::bytes,                                        \
-                          next + _quern_row * _quern_walk.stride[0][1], front, behind,             \
+        swath::bring_some(from + _quern_step * swath::bytes,                                       \
+                          next + _quern_step * _quern_walk.stride[0][1], front, behind,            \
                           _quern_alone);                                                           \
     }
+#define HOLE_same
 #define HOLE_results quern::pack<float, 4> y = {};
 #define HOLE_take                                                                                  \
     quern::pack<float, 4> x;                                                                       \
-    swath::take(x, from + _quern_row * swath::bytes,                                               \
-                (unsigned)(size_t)(next + _quern_row * _quern_walk.stride[0][1]), _quern_there);
+    swath::take(x, from + _quern_step * swath::bytes + _quern_aside * swath::size,                 \
+                (unsigned)(size_t)(next + _quern_step * _quern_walk.stride[0][1]), _quern_filled);
 #define HOLE_arguments x.v[_quern_lane], 0
 #define HOLE_give      _quern_post(x.v[_quern_lane], y.v[_quern_lane], 0, _quern_value.value);
 #define HOLE_store                                                                                 \
-    swath::give(result + _quern_row * _quern_walk.stride[1][1], y,                                 \
-                to + _quern_row % 2 * swath::bytes, behind, gives, _quern_first);
-#define HOLE_move                                                                                  \
-    next += 4 * _quern_walk.stride[0][1];                                                          \
-    result += 4 * _quern_walk.stride[1][1];
+    swath::give(result, y, to + _quern_step % 2 * swath::bytes, behind, gives, _quern_first);      \
+    result += _quern_walk.stride[1][1];
+#define HOLE_move next += 4 * _quern_walk.stride[0][1];
 
 #include "scan_swaths.cu"

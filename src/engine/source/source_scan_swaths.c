@@ -23,22 +23,26 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_text_puts(out, "    constexpr char *_quern_workspace = nullptr;\n");
 }
 
-/* A row of operand k's, `_quern_row` of the batch. */
+/* A row of operand k's, `_quern_step` of the batch. */
 static void row(qn_text *out, const qn_call *call, uint32_t k)
 {
     qn_text_printf(out,
                    call->operands[k].output
-                       ? "_quern_rows%u + _quern_row %% 2 * _quern_swath%u::bytes"
-                       : "_quern_rows%u + _quern_row * _quern_swath%u::bytes",
+                       ? "_quern_rows%u + _quern_step %% 2 * _quern_swath%u::bytes"
+                       : "_quern_rows%u + _quern_step * _quern_swath%u::bytes",
                    k, k);
 }
 
 /* Where what the lane has of that row lies in memory, `_quern_nextK` being that of the batch's
- * first.
+ * first; outputs move on with each row.
  */
 static void place(qn_text *out, const qn_call *call, uint32_t k)
 {
-    qn_text_printf(out, "_quern_next%u + (long long)_quern_row * _quern_walk.stride[%u][%d]", k, k,
+    if (call->operands[k].output) {
+        qn_text_printf(out, "_quern_next%u", k);
+        return;
+    }
+    qn_text_printf(out, "_quern_next%u + (long long)_quern_step * _quern_walk.stride[%u][%d]", k, k,
                    call->fold.form.kept);
 }
 
@@ -103,7 +107,7 @@ static void bring_hole(qn_text *out, const qn_call *call, bool some)
         qn_text_printf(out,
                        some ? "                    if (!_quern_has%u)\n"
                               "                        _quern_swath%u::bring_some("
-                            : "                if (_quern_has%u && _quern_row < _quern_count)\n"
+                            : "                if (_quern_has%u && _quern_step < _quern_count)\n"
                               "                    _quern_swath%u::bring(",
                        k, k);
         row(out, call, k);
@@ -118,7 +122,7 @@ static void bring_hole(qn_text *out, const qn_call *call, bool some)
 
 static void move_hole(qn_text *out, const qn_call *call)
 {
-    for (uint32_t k = 0; k < call->operand_count; k++) {
+    for (uint32_t k = 0; k < call->input_operands; k++) {
         qn_text_printf(out,
                        "        _quern_next%u += (long long)_quern_steps * "
                        "_quern_walk.stride[%u][%d];\n",
@@ -132,17 +136,18 @@ static void take_hole(qn_text *out, const qn_call *call)
         if (qn_source_is_same(call, k)) {
             qn_text_printf(out, "                const %s _quern_same%u = ", type_of(call, k), k);
             qn_source_fold_value(out, call, k, "0");
-        } else {
-            qn_text_printf(out,
-                           "                quern::pack<%s, _quern_lanes> _quern_taken%u;\n"
-                           "                _quern_swath%u::take(_quern_taken%u, ",
-                           type_of(call, k), k, k, k);
-            row(out, call, k);
-            qn_text_printf(out,
-                           ", (unsigned)(size_t)_quern_next%u + (unsigned)_quern_row * "
-                           "(unsigned)_quern_walk.stride[%u][%d], _quern_there);\n",
-                           k, k, call->fold.form.kept);
+            continue;
         }
+        qn_text_printf(out,
+                       "                quern::pack<%s, _quern_lanes> _quern_taken%u;\n"
+                       "                _quern_swath%u::take(_quern_taken%u, ",
+                       type_of(call, k), k, k, k);
+        row(out, call, k);
+        qn_text_printf(out,
+                       " + _quern_aside * _quern_swath%u::size, (unsigned)(size_t)_quern_next%u + "
+                       "(unsigned)_quern_step * (unsigned)_quern_walk.stride[%u][%d], "
+                       "_quern_filled);\n",
+                       k, k, k, call->fold.form.kept);
     }
 }
 
@@ -161,26 +166,33 @@ static void arguments_hole(qn_text *out, const qn_call *call)
     qn_text_puts(out, call->kernel->uses_position ? "_quern_position" : "0");
 }
 
-/* Where the lane's unit of each output lies, and room for its results; and what an input has for
- * all columns. */
+/* Where an operand lies that a text may ask for by itself: an output, or what an input has for all
+ * columns. */
+static void places(qn_text *out, const qn_call *call, uint32_t k)
+{
+    qn_text_printf(out, "            [[maybe_unused]] %schar *const _quern_place%u = ",
+                   call->operands[k].output ? "" : "const ", k);
+    place(out, call, k);
+    qn_text_printf(
+        out, ";\n            [[maybe_unused]] constexpr long long _quern_reduced%u = 0;\n", k);
+}
+
+static void same_hole(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        if (qn_source_is_same(call, k)) {
+            places(out, call, k);
+        }
+    }
+}
+
+/* Room for the results. */
 static void results_hole(qn_text *out, const qn_call *call)
 {
-    for (uint32_t k = 0; k < call->operand_count; k++) {
-        const bool output = call->operands[k].output;
-        if (output || qn_source_is_same(call, k)) {
-            qn_text_printf(out, "            [[maybe_unused]] %schar *const _quern_place%u = ",
-                           output ? "" : "const ", k);
-            place(out, call, k);
-            qn_text_printf(out,
-                           ";\n            [[maybe_unused]] constexpr long long _quern_reduced%u = "
-                           "0;\n",
-                           k);
-        }
-        if (output) {
-            qn_text_printf(out,
-                           "            quern::pack<%s, _quern_lanes> _quern_results%u = {};\n",
-                           type_of(call, k), k);
-        }
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        places(out, call, k);
+        qn_text_printf(out, "            quern::pack<%s, _quern_lanes> _quern_results%u = {};\n",
+                       type_of(call, k), k);
     }
 }
 
@@ -190,7 +202,8 @@ static void give_hole(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
         qn_text_printf(out, "                    _quern_results%u.v[_quern_lane] = ", k);
-        qn_source_fold_value(out, call, k, "min(_quern_lane, _quern_there - 1)");
+        qn_source_fold_value(out, call, k,
+                             "min(_quern_lane, _quern_filled - 1) + _quern_aside * _quern_lanes");
     }
     qn_text_puts(out, "                    _quern_post(");
     inputs(out, call);
@@ -209,6 +222,8 @@ static void store_hole(qn_text *out, const qn_call *call)
         row(out, call, k);
         qn_text_printf(out, ", _quern_behind * %u, _quern_has%u, _quern_first);\n",
                        call->operands[k].item_size, k);
+        qn_text_printf(out, "            _quern_next%u += _quern_walk.stride[%u][%d];\n", k, k,
+                       call->fold.form.kept);
     }
 }
 
@@ -226,6 +241,7 @@ static void store_hole(qn_text *out, const qn_call *call)
     X(BRING, bring)                                                                                \
     X(BRING_SOME, bring_some)                                                                      \
     X(MOVE, move)                                                                                  \
+    X(SAME, same)                                                                                  \
     X(RESULTS, results)                                                                            \
     X(TAKE, take)                                                                                  \
     X(ARGUMENTS, arguments)                                                                        \
@@ -250,6 +266,7 @@ quern_status qn_scan_swaths_source(qn_text *out, const qn_call *call, qn_header 
     bring_hole(&t[BRING], call, false);
     bring_hole(&t[BRING_SOME], call, true);
     move_hole(&t[MOVE], call);
+    same_hole(&t[SAME], call);
     results_hole(&t[RESULTS], call);
     take_hole(&t[TAKE], call);
     arguments_hole(&t[ARGUMENTS], call);
