@@ -22,11 +22,17 @@ __device__ __forceinline__ int quotient(int a, int b)
     return (int)__fdividef((float)a + 0.5f, (float)b);
 }
 
+// The same for numbers that are known in advance, if S says so.
+template <int S_> __device__ __forceinline__ int share(int a, int b)
+{
+    return S_ > 0 ? a / b : quotient(a, b);
+}
+
 // The sums of a block's strips in shared memory, of `columns` columns. A column's strips are folded
 // in pieces, `each` strips by one thread, then the pieces by another. `parts`: of each strip a row;
 // in, its sum; out, what lies in front of it within its piece. `pieces`: what lies in front of each
-// piece. `all`: of each column the sum.
-template <typename T_, int L_> struct strip_sums {
+// piece. `all`: of each column the sum. S: threads of a strip, if that is known; else 0.
+template <typename T_, int L_, int S_> struct strip_sums {
     slot<T_> *parts, *pieces, *all;
     int columns, each, piece, column; // the thread's own
 
@@ -34,9 +40,10 @@ template <typename T_, int L_> struct strip_sums {
         : parts((slot<T_> *)memory), pieces(parts + L_ * strip_threads),
           all(pieces + strip_threads), columns(L_ * beside)
     {
-        const int most = min(min(quotient(strip_threads, columns), (strips + 3) / 4), strip_pieces);
-        each = quotient(strips + most - 1, most);
-        piece = quotient(threadIdx.x, columns);
+        const int most =
+            min(min(share<S_>(strip_threads, columns), (strips + 3) / 4), strip_pieces);
+        each = share<S_>(strips + most - 1, most);
+        piece = share<S_>(threadIdx.x, columns);
         column = (int)threadIdx.x - piece * columns;
     }
     // Make the `count` values that are `apart` from each other what lies in front of each but the
@@ -86,7 +93,7 @@ template <typename T_, int L_> struct strip_sums {
         }
         __syncthreads();
         if (piece == 0) {
-            total = pass(pieces + column, columns, quotient(there + each - 1, each), scan);
+            total = pass(pieces + column, columns, share<S_>(there + each - 1, each), scan);
             all[column] = total;
         }
         return piece == 0;
@@ -96,7 +103,7 @@ template <typename T_, int L_> struct strip_sums {
     __device__ __forceinline__ void in_front(slot<T_> (&v)[L_], int strip, int side, int beside,
                                              const F_ &scan) const
     {
-        const int mine = quotient(strip, each);
+        const int mine = share<S_>(strip, each);
 #pragma unroll
         for (int l = 0; l < L_; l++) {
             const int k = l * beside + side;
@@ -116,7 +123,7 @@ template <typename T_, int L_> struct strip_sums {
 // with the number of the launch, as on quern::board: a value is there when all its words say so.
 // For each tile its sum, for each bunch of 1 << B tiles that follow each other theirs, and for each
 // bundle of 1 << B bunches theirs.
-template <typename T_, int L_, int B_> struct ledger {
+template <typename T_, int L_, int B_, int S_> struct ledger {
     static constexpr int words = (sizeof(T_) + 3) / 4, bunch = 1 << B_;
     typedef unsigned long long word_type;
 
@@ -214,12 +221,12 @@ template <typename T_, int L_, int B_> struct ledger {
     // Find the fold of a list: each strip of threads reads some that follow each other. As
     // strip_sums::find().
     template <typename F_>
-    __device__ __forceinline__ bool find(const strip_sums<T_, L_> &sums, slot<T_> &total, int strip,
-                                         int strips, int side, int group, const list &l,
+    __device__ __forceinline__ bool find(const strip_sums<T_, L_, S_> &sums, slot<T_> &total,
+                                         int strip, int strips, int side, int group, const list &l,
                                          const F_ &scan) const
     {
         constexpr int many = L_ * words < 8 ? 8 / (L_ * words) : 1;
-        const int each = quotient(l.count + strips - 1, strips), from = strip * each;
+        const int each = share<S_>(l.count + strips - 1, strips), from = strip * each;
         const int end = min(from + each, l.count);
         slot<T_> own[L_];
         if (each > 2) {
@@ -228,7 +235,7 @@ template <typename T_, int L_, int B_> struct ledger {
             gather<1>(own, side, group, l, from, end, scan);
         }
         return sums.find(total, own, from < end, strip, side, beside,
-                         quotient(l.count + each - 1, each), scan);
+                         share<S_>(l.count + each - 1, each), scan);
     }
 };
 

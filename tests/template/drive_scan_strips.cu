@@ -19,7 +19,8 @@
 #define HOLE_bounds 256, 4
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
-    constexpr int _quern_steps = HELD ? 20 : 4, _quern_lanes = 4, _quern_bunch = 5;                \
+    constexpr int _quern_steps = HELD ? 20 : 4, _quern_lanes = 4, _quern_bunch = 5,                \
+                  _quern_known = 0;                                                                \
     [[maybe_unused]] constexpr int _quern_parked = 16, _quern_batch = 4;                           \
     constexpr bool _quern_bundles = LINES;                                                         \
     constexpr bool _quern_exclusive = EXCLUSIVE;
@@ -42,7 +43,7 @@
     char *const _quern_tile1 = (char *)_quern_array1 + _quern_base * _quern_line;                  \
     char *const _quern_shelf = _quern_room0 + quern::phase(_quern_tile0) +                         \
                                _quern_above * _quern_line + _quern_side * (int)sizeof(float4);
-#define HOLE_fetch     quern::bring<4>(_quern_room0, _quern_tile0, _quern_lines * _quern_line);
+#define HOLE_fetch quern::bring<4>(_quern_room0, _quern_tile0, _quern_lines * _quern_line);
 #define HOLE_ahead                                                                                 \
     quern::ask_ahead<256>(_quern_tile0 + (long long)_quern_walk.beside * _quern_line,              \
                           _quern_lines * _quern_line);

@@ -48,6 +48,7 @@ static void form_hole(qn_text *out, const qn_call *call)
         qn_source_number(out, "batch", QN_STRIPS_BATCH);
     }
     qn_source_number(out, "lanes", f->lanes);
+    qn_source_number(out, "known", 0);
     qn_source_number(out, "bunch", f->strips);
     qn_source_flag(out, "bundles", f->bundles);
     qn_source_flag(out, "exclusive", call->kernel->exclusive);
