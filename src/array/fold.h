@@ -71,7 +71,9 @@ typedef struct qn_fold_form {
     uint8_t bundles; /**< strips: 1: there are bundles */
     uint8_t lines;   /**< strips: tiles are of whole lines, in shared memory with room for strips of
                         so  many; 0: they are not */
-    uint8_t back;    /**< lines: qn_lines_back */
+    uint8_t parts;   /**< strips: tiles are of parts of rows, which share so many columns, less one,
+                        with the next; 0: they are not (fold_parts.c) */
+    uint8_t back;    /**< lines, parts: qn_lines_back */
     uint8_t packed;  /**< scan: 1: tiles are whole rows, one run of memory; `again`: a row has
                         several lanes */
     uint8_t broad;   /**< packed: 1: the lanes of a row are those of several warps */
@@ -121,7 +123,7 @@ typedef struct qn_fold {
     int64_t head;     /**< elements before the first unit; rows of one reduced dimension only;
                          lined: elements of a line that no unit covers; staged, whole: outputs side
                          by side; cut, boxes: elements; packed: those of a lane; held: full
-                         tiles; swaths: columns of a row */
+                         tiles; swaths, parts: columns of a row */
     int64_t rest;     /**< elements that no unit covers: the head, and a tail */
     uint32_t workers; /**< threads of a block for an output: a power of two; staged: outputs of a
                          tile */

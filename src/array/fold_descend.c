@@ -201,7 +201,8 @@ void qn_fold_take_descents(const qn_fold_making *m)
     f->form.staged = f->form.lone = f->form.stage_in = f->form.stage_out = 0;
     f->form.line_in = f->form.line_out = 0;
     f->form.block = f->form.ragged = f->form.split = f->form.again = f->form.spread = 0;
-    f->form.strips = f->form.bundles = f->form.lines = f->form.back = f->form.apart = 0;
+    f->form.strips = f->form.bundles = f->form.lines = f->form.parts = f->form.back =
+        f->form.apart = 0;
     f->form.packed = f->form.broad = f->form.strewn = f->form.woven = 0;
     f->form.swath = f->form.warps = f->form.gap = f->form.pieces = 0;
     f->head = f->rest = f->place = f->shared = 0;

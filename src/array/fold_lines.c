@@ -30,8 +30,7 @@ uint32_t qn_fold_lines_room(const qn_fold_form *f, uint32_t item_size)
     return QN_FOLD_BLOCK * (uint32_t)f->lines * f->lanes * item_size + QN_PHASE_BYTES;
 }
 
-/* True when all operands are dense lines that follow each other. */
-static bool lies_in_lines(const qn_fold_making *m)
+bool qn_fold_lies_in_lines(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
     const int lane = f->form.kept - 1, d = f->form.kept;
@@ -103,7 +102,7 @@ static int64_t choose_length(const qn_fold_making *m, int64_t most)
 bool qn_fold_take_lines(const qn_fold_making *m, uint32_t value_size)
 {
     qn_fold *f = m->fold;
-    if (m->rules->pack_bytes == 0 || !lies_in_lines(m)) {
+    if (m->rules->pack_bytes == 0 || !qn_fold_lies_in_lines(m)) {
         return false;
     }
     const qn_lines_back back = choose_back(m);

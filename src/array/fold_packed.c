@@ -349,7 +349,7 @@ static void fill(const qn_fold_making *m, int64_t room)
 {
     qn_fold *f = m->fold;
     f->form.lanes = 1;
-    f->form.columns = f->form.strips = f->form.bundles = f->form.lines = 0;
+    f->form.columns = f->form.strips = f->form.bundles = f->form.lines = f->form.parts = 0;
     f->form.staged = f->form.lone = f->form.line_in = f->form.line_out = 0;
     f->form.ragged = f->form.block = f->form.split = f->form.again = f->form.spread = 0;
     f->form.back = shares(m) ? QN_LINES_SHARED : QN_LINES_ROOM;

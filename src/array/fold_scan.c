@@ -212,10 +212,12 @@ static void plan(const qn_fold_making *m, uint32_t value_size, bool apart)
     }
     /* warps have units enough to exchange */
     fold->form.spread = has_stray(m) && fold->workers == QN_WARP;
-    qn_fold_take_strips(m, value_size);
+    qn_fold_take_strips(m, value_size, apart);
     qn_fold_stage(m, value_size);
     qn_fold_take_packed(m, value_size);
-    qn_fold_take_descents(m);
+    if (!(apart && fold->form.parts)) {
+        qn_fold_take_descents(m);
+    }
 }
 
 void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand_count, int ndim,
@@ -224,12 +226,13 @@ void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand
     qn_fold_making m = qn_fold_begin(fold, operands, operand_count, rules);
     qn_fold_dims(&m, ndim, shape);
     plan(&m, value_size, false);
-    if (fold->form.descends && qn_fold_descent_starves(&m)) {
+    const bool parts = qn_fold_parts_outdo(&m);
+    if (parts || (fold->form.descends && qn_fold_descent_starves(&m))) {
         qn_fold_decided whole;
         const double cost = fold->cost;
         memcpy(whole.bytes, fold, sizeof whole.bytes);
         plan(&m, value_size, true);
-        if (fold->cost >= cost) {
+        if (!(parts && fold->form.parts) && fold->cost >= cost) {
             memcpy(fold, whole.bytes, sizeof whole.bytes);
         }
     }
@@ -281,9 +284,10 @@ void qn_fold_print_scan(qn_text *out, const qn_fold *f, size_t operand_count)
             out, "by columns in strips of %lld, %d element%s at once, %u thread%s side by side%s",
             f->form.lines ? (long long)f->chunk : (long long)f->form.steps, f->form.lanes,
             f->form.lanes == 1 ? "" : "s", f->workers, f->workers == 1 ? "" : "s",
-            f->form.lines  ? ", whole lines in shared memory"
-            : f->form.held ? ", held"
-                           : "");
+            f->form.lines   ? ", whole lines in shared memory"
+            : f->form.parts ? ", parts of rows in shared memory"
+            : f->form.held  ? ", held"
+                            : "");
     } else {
         qn_text_printf(out, "by %s, %d element%s at once, %d time%s, %u lane%s of %s a scan",
                        f->form.columns ? "columns" : "rows", f->form.lanes,

@@ -125,14 +125,34 @@ void qn_fold_print_boxes(qn_text *out, const qn_fold *fold);
 
 /* ---- fold_strips.c: for scans along columns ------------------------------------------------- */
 
-/** Have the tiles of planned columns go in strips, where that can be. */
-void qn_fold_take_strips(const qn_fold_making *m, uint32_t value_size);
+/** Have the tiles of planned columns go in strips, where that can be; `apart`: and those that are
+ * not split, if they can go by parts. */
+void qn_fold_take_strips(const qn_fold_making *m, uint32_t value_size, bool apart);
 /** Have a block hold such tiles in shared memory and registers, where all inputs come in words. */
 void qn_fold_hold_columns(const qn_fold_making *m, uint32_t value_size);
 /** Units of a thread that are taken at once. */
 enum { QN_STRIPS_BATCH = 4 };
+/** True when all operands are dense lines that follow each other, and a block has a thread for each
+ * of the columns. */
+bool qn_fold_lies_in_lines(const qn_fold_making *m);
 /** The same of whole lines; false: they do not lie so, and nothing that was decided has changed. */
 bool qn_fold_take_lines(const qn_fold_making *m, uint32_t value_size);
+
+/* ---- fold_parts.c: for scans along columns in strips --------------------------------------- */
+
+/** The same of parts of rows; false: they do not lie so, and only form and cost have changed. */
+bool qn_fold_take_parts(const qn_fold_making *m, uint32_t value_size);
+/** True for columns that are planned with a thread or a block down each, and do better by parts, if
+ * they can go so. */
+bool qn_fold_parts_outdo(const qn_fold_making *m);
+/** Blocks of such a scan that a processor should hold. */
+int qn_fold_part_blocks(const qn_operand *operands, size_t count);
+/** Columns of a part that are its own, and parts of a row. */
+int64_t qn_fold_part_columns(const qn_fold_form *form);
+int64_t qn_fold_row_parts(const qn_fold *fold);
+/** Bytes of shared memory that a warp has for the rows of an operand. */
+uint32_t qn_fold_part_room(const qn_fold_form *form, uint32_t item_size);
+
 /** By lines, packed: the operand whose room operand `k` has, its own or that of the first input. */
 static inline size_t qn_fold_lines_home(const qn_fold_form *f, size_t inputs, size_t k)
 {

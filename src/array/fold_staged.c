@@ -183,7 +183,8 @@ double qn_fold_reach_cost(const qn_fold_making *m)
     double reach = 0;
     for (size_t k = 0; k < m->count; k++) {
         const uint32_t item = m->operands[k].item_size;
-        if (qn_fold_is_pack(f->form.access[k]) || f->form.access[k] == QN_ACCESS_WORDS) {
+        if (f->form.parts || qn_fold_is_pack(f->form.access[k]) ||
+            f->form.access[k] == QN_ACCESS_WORDS) {
             reach += dense_cost(f, k, item);
         } else if (f->form.spread && k >= m->inputs) {
             reach += SPREAD_COST + reach_cost(inner_stride(f, k, false));
@@ -356,6 +357,10 @@ void qn_fold_stage(const qn_fold_making *m, uint32_t value_size)
         return;
     }
     const double direct = direct_cost(m);
+    if (f->form.parts) { /* single elements, but in words */
+        f->cost = direct;
+        return;
+    }
     qn_fold_decided before;
     memcpy(before.bytes, f, sizeof before.bytes);
     f->form.lanes = 1;

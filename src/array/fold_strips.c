@@ -148,11 +148,27 @@ static bool has_few_tiles(const qn_fold_making *m)
     return m->fold->groups * m->fold->splits < (int64_t)m->rules->processors * TILES;
 }
 
-void qn_fold_take_strips(const qn_fold_making *m, uint32_t value_size)
+/* By parts of rows, whether they are split or not. */
+static bool take_parts(const qn_fold_making *m, uint32_t value_size)
 {
     qn_fold *f = m->fold;
-    if (!f->form.columns || !f->form.split || f->form.reduced != 1 || value_size == 0 ||
-        value_size > MOST_VALUE || !m->rules->in_turns || tiles_do(m, value_size)) {
+    qn_fold_decided before;
+    memcpy(before.bytes, f, sizeof before.bytes);
+    if (!qn_fold_take_parts(m, value_size)) {
+        memcpy(f, before.bytes, sizeof before.bytes);
+        return false;
+    }
+    f->form.block = f->form.split = 1;
+    choose_bunches(f);
+    return true;
+}
+
+void qn_fold_take_strips(const qn_fold_making *m, uint32_t value_size, bool apart)
+{
+    qn_fold *f = m->fold;
+    if (!f->form.columns || !(f->form.split || apart) || f->form.reduced != 1 || value_size == 0 ||
+        value_size > MOST_VALUE || !m->rules->in_turns ||
+        (f->form.split && tiles_do(m, value_size)) || take_parts(m, value_size) || !f->form.split) {
         return;
     }
     narrow_lanes(m, value_size);
@@ -230,23 +246,38 @@ static void put_held(const qn_fold_making *m, uint32_t bytes, uint32_t held, uin
     choose_bunches(f);
 }
 
+/* Lanes of whole packs, of rows that were planned by parts. */
+static void choose_pack_lanes(const qn_fold_making *m)
+{
+    qn_fold *f = m->fold;
+    f->form.lanes = (uint8_t)qn_pack_lanes(m->operands, m->count, m->rules->pack_bytes);
+    while (f->extent[f->form.kept - 1] % f->form.lanes != 0) {
+        f->form.lanes /= 2;
+    }
+}
+
 /* Plan the tiles; false: operands do not lie so, or there is no room. Where columns do not begin
  * with a sector, blocks read and write those at their edges in part, which whole lines do not:
  * words then do better only if a block would have few strips of lines. */
 static bool plan_held(const qn_fold_making *m, uint32_t value_size)
 {
     qn_fold *f = m->fold;
-    const bool lines = f->form.lines, many = lines && QN_FOLD_BLOCK / f->workers >= MANY_STRIPS;
-    f->form.lines = f->form.back = f->form.again = 0;
+    const bool lines = (f->form.lines || f->form.parts) && qn_fold_lies_in_lines(m);
+    if (f->form.parts) {
+        choose_pack_lanes(m);
+    }
+    f->form.lines = f->form.back = f->form.again = f->form.parts = 0;
+    f->head = 0;
     narrow_lanes(m, value_size);
+    const int64_t packs = f->extent[f->form.kept - 1] / f->form.lanes;
+    const bool many = lines && QN_FOLD_BLOCK / packs >= MANY_STRIPS;
     const bool sectors = begin_with_sectors(m), halves = f->form.lanes > 1 && (sectors || !lines);
     const uint32_t bytes =
         sectors || !many ? bytes_held(m, halves ? HALF_WORD : QN_ACCESS_BYTES) : 0;
     const uint32_t others = QN_HELD_OTHER_BYTES + qn_fold_sums_bytes(f, value_size);
     const uint32_t each = m->rules->shared / QN_HELD_BLOCKS;
     const uint32_t narrow = bytes < QN_ACCESS_BYTES ? 2 * NARROW_BYTES : NARROW_BYTES;
-    if (bytes == 0 || each <= others ||
-        f->extent[f->form.kept - 1] / f->form.lanes * bytes < narrow) {
+    if (bytes == 0 || each <= others || packs * bytes < narrow) {
         return false;
     }
     const uint32_t room = QN_MIN(PARKED_BYTES, (each - others) / QN_FOLD_BLOCK);
@@ -274,6 +305,9 @@ void qn_fold_hold_columns(const qn_fold_making *m, uint32_t value_size)
 
 double qn_fold_strips_cost(const qn_fold *f)
 {
+    if (f->form.parts) {
+        return f->cost;
+    }
     if (f->form.lines) {
         return qn_fold_lines_cost(f);
     }

@@ -217,6 +217,7 @@ quern_status qn_fold_walk(qn_parameter_block *block, const qn_call *call)
     }
     for (int d = 0; d < dims; d++) {
         const int64_t packs = f->form.swath                  ? qn_fold_row_swaths(f)
+                              : f->form.parts                ? qn_fold_row_parts(f)
                               : f->form.runs                 ? f->extent[d]
                               : f->form.whole || f->form.cut ? qn_over(f->extent[d], f->form.lanes)
                               : qn_fold_is_lined(&f->form)   ? qn_fold_line_units(f)

@@ -46,6 +46,7 @@ static const qn_header headers[] = {
     [QN_HEADER_RUNS] = {"quern/runs.cuh", qn_embedded_runs_cuh},
     [QN_HEADER_STOCK] = {"quern/stock.cuh", qn_embedded_stock_cuh},
     [QN_HEADER_SWATH] = {"quern/swath.cuh", qn_embedded_swath_cuh},
+    [QN_HEADER_PARTS] = {"quern/parts.cuh", qn_embedded_parts_cuh},
     [QN_HEADER_STAGE] = {"quern/stage.cuh", qn_embedded_stage_cuh},
     [QN_HEADER_LINES] = {"quern/lines.cuh", qn_embedded_lines_cuh},
     [QN_HEADER_PACKED] = {"quern/packed.cuh", qn_embedded_packed_cuh},

@@ -47,6 +47,7 @@ typedef enum qn_header_id {
     QN_HEADER_RUNS,
     QN_HEADER_STOCK,
     QN_HEADER_SWATH,
+    QN_HEADER_PARTS,
     QN_HEADER_STAGE,
     QN_HEADER_LINES,
     QN_HEADER_PACKED,

@@ -152,7 +152,9 @@ void qn_source_split(qn_text *out, const qn_call *call, int levels, int first, i
         if (d == qn_fold_lane_dim(f)) {
             qn_source_indent(out, levels);
             qn_text_printf(out, "_quern_element = _quern_coordinate * %d%s;\n",
-                           f->swath ? QN_SWATH_UNITS * f->lanes : f->lanes,
+                           f->parts   ? (int)qn_fold_part_columns(f)
+                           : f->swath ? QN_SWATH_UNITS * f->lanes
+                                      : f->lanes,
                            f->columns || f->lanes == 1 || f->scan || qn_fold_is_lined(f)
                                ? ""
                                : " + _quern_head");

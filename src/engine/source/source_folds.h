@@ -282,6 +282,12 @@ static inline bool qn_source_is_same(const qn_call *call, uint32_t k)
 quern_status qn_scan_swaths_source(qn_text *out, const qn_call *call, qn_header *headers,
                                    size_t *header_count);
 
+/* ---- source_scan_parts.c -------------------------------------------------------------------- */
+
+/** The same as qn_scan_source for columns by parts of rows. */
+quern_status qn_scan_parts_source(qn_text *out, const qn_call *call, qn_header *headers,
+                                  size_t *header_count);
+
 /* ---- source_scan_columns.c ------------------------------------------------------------------ */
 
 /** The same as qn_scan_source for columns in strips. */

@@ -157,6 +157,7 @@ static writer writer_of(const qn_fold_form *f)
 {
     return f->boxed    ? qn_scan_boxed_source
            : f->swath  ? qn_scan_swaths_source
+           : f->parts  ? qn_scan_parts_source
            : f->strips ? qn_scan_columns_source
            : f->apart  ? qn_scan_apart_source
            : f->packed ? qn_scan_packed_source

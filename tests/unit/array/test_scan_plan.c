@@ -147,12 +147,26 @@ Test(scan_plan, tiles_fit_their_blocks)
     cr_assert_gt(paced, 10, "%d of 20000 go along whole rows", paced);
 }
 
+/* Rows of a tile and its sums have room, in as many blocks as a processor should hold, and parts
+ * have each column, the last one one of its own. */
+static void check_parts(const qn_fold *f, const layout *l)
+{
+    const int64_t columns = f->extent[f->form.kept - 1], own = qn_fold_part_columns(&f->form);
+    const int64_t all = qn_fold_row_parts(f) * own, over = f->form.parts - 1;
+    cr_assert_geq(all + over, columns);
+    cr_assert(qn_fold_row_parts(f) == 1 || all - own + over < columns);
+    const qn_operand operands[] = {{.item_size = l->item[0]}, {.item_size = l->item[1]}};
+    cr_assert_leq((f->shared + qn_fold_sums_bytes(f, l->value) + 1024) *
+                      (uint32_t)qn_fold_part_blocks(operands, 2),
+                  227u << 10);
+}
+
 /* Columns of any number and length, off any alignment, with gaps: a block has threads for its
  * columns, its lines fit shared memory, and its tiles cover all positions, none for nothing. */
 Test(scan_plan, strips_fit_their_blocks)
 {
     static const uint32_t sizes[] = {1, 2, 4, 8, 16};
-    int strips = 0, lines = 0;
+    int strips = 0, lines = 0, parts = 0;
     srand(11);
     for (int n = 0; n < 20000; n++) {
         const int64_t a = 1 + rand() % 4, b = 1 + rand() % (n % 3 == 0 ? 6000 : 300);
@@ -169,12 +183,18 @@ Test(scan_plan, strips_fit_their_blocks)
                     0,
                     0};
         qn_fold f;
+        l.repeats = n % 2;
         make(&f, &l);
         if (!f.form.strips) {
             cr_assert_eq(f.form.lines, 0);
+            cr_assert_eq(f.form.parts, 0);
             continue;
         }
         strips++;
+        if (f.form.parts) {
+            parts++;
+            check_parts(&f, &l);
+        }
         const int64_t across = QN_FOLD_BLOCK / f.workers;
         const int64_t tile = f.form.lines ? across * f.chunk : across * f.form.steps;
         cr_assert(f.form.split && f.form.columns && !f.form.staged);
@@ -198,6 +218,7 @@ Test(scan_plan, strips_fit_their_blocks)
     }
     cr_assert_gt(strips, 3000, "%d of 20000 in strips", strips);
     cr_assert_gt(lines, 1000, "%d of whole lines", lines);
+    cr_assert_gt(parts, 1000, "%d of parts of rows", parts);
 }
 
 /* The address of the first element of a tile, in bytes off the alignment of words. */
@@ -334,10 +355,10 @@ Test(scan_plan, long_columns_are_split)
         bool swath, split;
     } columns[] = {
         {13, 16131939, 1, true, false}, {97, 1081007, 2, true, false},
-        {97, 324301, 1, false, false},  {887, 236433, 1, false, false},
-        {4001, 52415, 1, false, false}, {4001, 7863, 1, false, true},
+        {97, 324301, 1, false, false},  {887, 236433, 1, false, true},
+        {4001, 52415, 1, false, true},  {4001, 7863, 1, false, true},
         {4001, 26207, 2, false, true},  {4001, 3931, 2, false, true},
-        {887, 59109, 4, false, false},
+        {887, 59109, 4, false, true},   {887, 159109, 4, true, false},
     };
     for (size_t n = 0; n < QN_COUNT(columns); n++) {
         const int64_t length = columns[n].length, count = columns[n].count;

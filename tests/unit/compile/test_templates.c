@@ -73,6 +73,8 @@ static const struct {
     {"drive_scan_packed.cu", {"-DAGAIN=0", "-DEXCLUSIVE=0", "-DWOVEN=1"}},
     {"drive_scan_packed.cu", {"-DAGAIN=1", "-DEXCLUSIVE=1", "-DWOVEN=0"}},
     {"drive_scan_packed.cu", {"-DAGAIN=1", "-DEXCLUSIVE=0", "-DWOVEN=1"}},
+    {"drive_scan_parts.cu", {"-DEXCLUSIVE=0"}},
+    {"drive_scan_parts.cu", {"-DEXCLUSIVE=1"}},
     {"drive_scan_runs.cu", {"-DEXCLUSIVE=0"}},
     {"drive_scan_runs.cu", {"-DEXCLUSIVE=1"}},
     {"drive_scan_swaths.cu", {"-DEXCLUSIVE=0"}},

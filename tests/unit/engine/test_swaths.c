@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scans along columns whose rows lie at any alignment (src/array/fold_swath.c), beside results made
- * on the host. Each case is drawn: the types, how many columns there are and how long, how far
- * apart positions and matrices lie, where memory begins, what the texts do. Arrays end where their
- * memory does, so that whatever is read beside a row is memory's or is found.
+ * Scans along columns whose rows lie at any alignment (src/array/fold_swath.c, fold_parts.c),
+ * beside results made on the host. Each case is drawn: the types, how many columns there are and
+ * how long, how far apart positions and matrices lie, where memory begins, what the texts do.
+ * Arrays end where their memory does, so that whatever is read beside a row is memory's or is
+ * found.
  */
 #include "draw.h"
 #include "held.h"
@@ -30,7 +31,7 @@ typedef struct shape {
 
 static view draw_view(const shape *s)
 {
-    view v = {.offset = rand() % 18, .pitch = s->count + rand() % 4};
+    view v = {.offset = rand() % 18, .pitch = s->count + rand() % 4 * (rand() % 2 ? 1 : 4)};
     v.apart = s->length * v.pitch + rand() % 4;
     v.all = v.offset + (s->matrices - 1) * v.apart + (s->length - 1) * v.pitch + s->count;
     return v;
@@ -42,12 +43,21 @@ static int64_t place_of(const view *v, int64_t matrix, int64_t position, int64_t
 }
 
 /* On a GPU matrices are so many that each processor has enough. */
-static shape draw_shape(void)
+static shape draw_swaths(void)
 {
     const bool soft = whole_is_soft();
     const shape s = {.length = 1 + rand() % 24 + rand() % 2 * 64,
                      .count = 260 + rand() % 1500 + rand() % 2 * 1800,
                      .matrices = soft ? 4 + rand() % 4 : 700 + rand() % 9};
+    return s;
+}
+
+/* Few columns, and long ones. */
+static shape draw_parts(void)
+{
+    const shape s = {.length = 130 + rand() % 400 + rand() % 2 * 800,
+                     .count = 57 + rand() % 200 + rand() % 3 * (rand() % 300),
+                     .matrices = 1 + rand() % 2};
     return s;
 }
 
@@ -108,10 +118,9 @@ static quern_kernel *scan_of(const way *w)
     return kernel;
 }
 
-/* Returns whether the plan is the one this is about. */
-static bool check(int n, const way *w, element from, element to)
+/* Returns whether the plan has these words. */
+static bool check(int n, const way *w, element from, element to, shape s, const char *words)
 {
-    const shape s = draw_shape();
     const view in = draw_view(&s), out = draw_view(&s);
     char *numbers = malloc((size_t)(in.all * from.size)),
          *want = malloc((size_t)(out.all * to.size));
@@ -133,7 +142,7 @@ static bool check(int n, const way *w, element from, element to)
     OK(quern_call_n(kernel, w->product ? two : one, w->product ? 4 : 2, &o));
     cr_expect_eq(differing(room, want, out.all * to.size), 0, "case %d: %lld x %lld x %lld: %s", n,
                  (long long)s.matrices, (long long)s.length, (long long)s.count, e->plan);
-    const bool swaths = strstr(e->plan, " in swaths") != NULL;
+    const bool so = strstr(e->plan, words) != NULL;
     quern_explanation_release(e);
     quern_kernel_release(kernel);
     quern_array *arrays[] = {x, y, memory, room};
@@ -142,27 +151,38 @@ static bool check(int n, const way *w, element from, element to)
     }
     free(numbers);
     free(want);
-    return swaths;
+    return so;
+}
+
+/* Integers of all widths, into those as wide and into wider ones, in all ways. */
+static void check_drawn(int cases, shape (*draw_shape)(void), const char *words)
+{
+    static const element types[] = {
+        {QUERN_INT8, 1}, {QUERN_INT16, 2}, {QUERN_INT32, 4}, {QUERN_INT64, 8}};
+    int so = 0;
+    srand(55);
+    for (int n = 0; n < cases; n++) {
+        const int from = n % 4, to = rand() % 3 == 0 ? from + rand() % (4 - from) : from;
+        so += check(n, &ways[n / 4 % 4], types[from], types[to], draw_shape(), words);
+    }
+    cr_expect_gt(so, cases / 3, "%d of %d%s", so, cases, words);
 }
 
 Test(swaths, of_drawn_shapes)
 {
-    static const element types[] = {
-        {QUERN_INT8, 1}, {QUERN_INT16, 2}, {QUERN_INT32, 4}, {QUERN_INT64, 8}};
-    const int cases = whole_is_soft() ? drawn(DRAWN) : 16;
-    int swaths = 0;
-    srand(55);
-    for (int n = 0; n < cases; n++) {
-        const int from = n % 4, to = rand() % 3 == 0 ? from + rand() % (4 - from) : from;
-        swaths += check(n, &ways[n / 4 % 4], types[from], types[to]);
-    }
-    cr_expect_gt(swaths, cases / 2);
+    check_drawn(whole_is_soft() ? drawn(DRAWN) : 16, draw_swaths, " in swaths");
 }
 
-/* Results may take the place of elements that other warps have yet to read: not by swaths. */
+Test(swaths, parts_of_drawn_shapes)
+{
+    check_drawn(whole_is_soft() ? drawn(DRAWN) : 16, draw_parts, " parts of rows");
+}
+
+/* Results may take the place of elements that other warps have yet to read: not by swaths or parts.
+ */
 Test(swaths, in_place)
 {
-    enum { LENGTH = 9, COUNT = 1001 };
+    enum { LENGTH = 150, COUNT = 1001 };
     static int16_t numbers[LENGTH][COUNT];
     fill_numbers((char *)numbers, (int64_t)LENGTH * COUNT, 2);
     quern_kernel *kernel = scan_of(&ways[0]);
