@@ -8,8 +8,9 @@
  */
 #include "array/fold_scans.h"
 
-#define ALONE  64 /* an output of at most so many elements has one thread */
-#define BESIDE 32 /* outputs of a tile that lie side by side */
+#define ALONE      64 /* an output of at most so many elements has one thread */
+#define BESIDE     32 /* outputs of a tile that lie side by side */
+#define FEW_BESIDE 16 /* with fewer in a row, a tile has several rows of them */
 
 #define LEAST_BUSY   240   /* threads of a block that have elements */
 #define LIST_BYTES   49152 /* of a list of outputs at most: one for each two elements of a tile */
@@ -254,9 +255,11 @@ static void choose_alone(const qn_fold_making *m, int64_t room)
     if (across && line && inner <= beside && (beside < 2 * inner || lies_on(f, m->count))) {
         beside = beside / inner * inner;
         f->head = inner;
+    } else if (across && inner >= FEW_BESIDE) {
+        f->head = beside = QN_MIN(beside, inner);
     } else {
-        f->head = across ? QN_MIN(beside, inner) : beside;
-        beside = across ? f->head : beside;
+        beside = across && beside >= inner ? beside / inner * inner : beside;
+        f->head = beside;
     }
     f->workers = (uint32_t)beside;
 }
