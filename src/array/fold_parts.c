@@ -39,6 +39,7 @@
 #define LONG        128
 #define LONG_SWATHS 512
 #define FULL        0.8
+#define WORK        (256 << 10) /* bytes of the input for each processor: with fewer, tiles are small */
 
 /* Instructions, as the generated code has them. */
 #define ELEMENT_COST 8
@@ -270,6 +271,7 @@ bool qn_fold_parts_outdo(const qn_fold_making *m)
     const bool full =
         f->form.swath &&
         (double)row >= FULL * (double)(qn_fold_row_swaths(f) * QN_SWATH_UNITS * f->form.lanes);
-    return down && f->length >= (narrow && full ? LONG_SWATHS : LONG) &&
+    const double work = (double)f->outputs * (double)f->length * item / m->rules->processors;
+    return down && work >= WORK && f->length >= (narrow && full ? LONG_SWATHS : LONG) &&
            (row < WIDE_ROW || (narrow && !f->form.swath));
 }
