@@ -21,7 +21,8 @@
 #define LEAST_STEPS  4
 #define OTHER_BYTES  1024 /* of shared memory that a block has beside rows and sums, CUDA's own */
 #define VALUE_BYTES  64   /* of a lane's sums */
-#define TILES        3    /* for a processor at least: with fewer, some have nothing to do */
+#define ROOM         (96 << 10) /* that a block may have, at least: with less, tiles are short */
+#define TILES        3          /* for a processor at least: with fewer, some have nothing to do */
 #define DIRECT_BYTES 4 /* of results that lanes write themselves, if no input has room for them */
 
 /* Columns from which on parts do better than whole lines: of the same width, and of others. 50 and
@@ -223,7 +224,8 @@ static bool reach(const qn_fold_making *m)
     qn_fold *f = m->fold;
     const qn_fold_rules *r = m->rules;
     if (m->inputs == 0 || m->inputs == m->count || f->form.kept == 0 || f->form.reduced != 1 ||
-        r->positions || r->in_place || !r->repeats || r->by_address || r->pack_bytes == 0) {
+        r->positions || r->in_place || !r->repeats || r->by_address || r->pack_bytes == 0 ||
+        r->shared < ROOM) {
         return false;
     }
     bool all = true, alike = true;
