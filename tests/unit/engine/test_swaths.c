@@ -178,6 +178,51 @@ Test(swaths, parts_of_drawn_shapes)
     check_drawn(whole_is_soft() ? drawn(DRAWN) : 16, draw_parts, " parts of rows");
 }
 
+/* An input that all columns share, the position, and two outputs, which have room of their own. */
+Test(swaths, parts_of_more_operands)
+{
+    enum { LENGTH = 4000, COUNT = 101 };
+    static int8_t x[LENGTH][COUNT], w[LENGTH];
+    static int64_t sums[LENGTH][COUNT];
+    static int16_t twice[LENGTH][COUNT];
+    fill_numbers((char *)x, sizeof x, 1);
+    fill_numbers((char *)w, sizeof w, 1);
+    quern_kernel *kernel;
+    OK(quern_scan(&kernel, engine, "int8 x, int8 w", "int64 y, int16 z", "x * w + _J % 3", "a + b",
+                  "y = a; z = a * 2", "0", NULL));
+    quern_array *own, *row, *shared, *y, *z;
+    OK(quern_array_from(&own, engine, QUERN_INT8, SHAPE(LENGTH, COUNT), x));
+    OK(quern_array_from(&row, engine, QUERN_INT8, SHAPE(LENGTH), w));
+    OK(quern_array_wrap(&shared, engine, QUERN_INT8, SHAPE(LENGTH, COUNT), (int64_t[]){1, 0},
+                        quern_array_pointer(row), NULL, NULL));
+    OK(quern_array_from(&y, engine, QUERN_INT64, SHAPE(LENGTH, COUNT), sums));
+    OK(quern_array_from(&z, engine, QUERN_INT16, SHAPE(LENGTH, COUNT), twice));
+    const quern_value values[] = {QUERN_VALUES(own, shared, y, z)};
+    quern_call_options o = QUERN_CALL_OPTIONS_INIT;
+    o.axis_count = 1;
+    o.axes = (int[]){0};
+    quern_explanation *e;
+    OK(quern_explain(&e, kernel, values, 4, &o));
+    cr_expect(strstr(e->plan, " parts of rows"), "%s", e->plan);
+    quern_explanation_release(e);
+    OK(quern_call_n(kernel, values, 4, &o));
+    for (int c = 0; c < COUNT; c++) {
+        int64_t sum = 0;
+        for (int p = 0; p < LENGTH; p++) {
+            sum += x[p][c] * w[p] + p % 3;
+            sums[p][c] = sum;
+            twice[p][c] = (int16_t)(sum * 2);
+        }
+    }
+    cr_expect_eq(differing(y, (const char *)sums, sizeof sums), 0);
+    cr_expect_eq(differing(z, (const char *)twice, sizeof twice), 0);
+    quern_kernel_release(kernel);
+    quern_array *arrays[] = {own, shared, row, y, z};
+    for (int k = 0; k < 5; k++) {
+        quern_array_release(arrays[k]);
+    }
+}
+
 /* Results may take the place of elements that other warps have yet to read: not by swaths or parts.
  */
 Test(swaths, in_place)
