@@ -71,8 +71,8 @@ typedef struct qn_fold_form {
     uint8_t bundles; /**< strips: 1: there are bundles */
     uint8_t lines;   /**< strips: tiles are of whole lines, in shared memory with room for strips of
                         so  many; 0: they are not */
-    uint8_t parts;   /**< strips: tiles are of parts of rows, which share so many columns, less one,
-                        with the next; 0: they are not (fold_parts.c) */
+    uint8_t parts;   /**< strips: tiles are of parts of rows: one more than the columns that a part
+                        shares with the next; 0: they are not (fold_parts.c) */
     uint8_t back;    /**< lines, parts: qn_lines_back */
     uint8_t packed;  /**< scan: 1: tiles are whole rows, one run of memory; `again`: a row has
                         several lanes */

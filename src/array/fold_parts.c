@@ -40,7 +40,7 @@
 #define LONG        128
 #define LONG_SWATHS 512
 #define FULL        0.8
-#define WORK        (256 << 10) /* bytes of the input for each processor: with fewer, tiles are small */
+#define WORK        (512 << 10) /* bytes for each processor: with fewer, tiles are small */
 
 /* Instructions, as the generated code has them. */
 #define ELEMENT_COST 8
@@ -58,10 +58,16 @@ int qn_fold_part_blocks(const qn_operand *operands, size_t count)
     return bytes ? 3 : 2; /* instructions, or tiles that wait for each other, take the time */
 }
 
+/* Bytes from a row to the next in shared memory, at most: as quern::part has it. The last one needs
+ * so much that the first may begin anywhere in a word. */
+static uint32_t row_bytes(const qn_fold_form *f, uint32_t item_size)
+{
+    return QN_WARP * f->lanes * item_size + 3 * QN_ACCESS_BYTES - 2;
+}
+
 uint32_t qn_fold_part_room(const qn_fold_form *f, uint32_t item_size)
 {
-    const uint32_t most = QN_WARP * f->lanes * item_size + 3 * QN_ACCESS_BYTES - 2; /* of a row */
-    return (f->steps * most + 2 * QN_ACCESS_BYTES) / QN_ACCESS_BYTES * QN_ACCESS_BYTES;
+    return f->steps * row_bytes(f, item_size) / QN_ACCESS_BYTES * QN_ACCESS_BYTES;
 }
 
 int64_t qn_fold_part_columns(const qn_fold_form *f)
@@ -75,20 +81,14 @@ int64_t qn_fold_row_parts(const qn_fold *f)
     return QN_MAX(1, qn_over(columns, qn_fold_part_columns(&f->form)));
 }
 
-/* How operand `k` is reached, 0: not at all. An input's words lie beside its rows in part: there is
- * memory where other rows are. */
+/* How operand `k` is reached, 0: not at all: by words, of which lanes take single elements. */
 static uint8_t access_of(const qn_fold_making *m, size_t k)
 {
-    const qn_fold *f = m->fold;
-    const qn_operand *o = &m->operands[k];
-    const uint32_t item = o->item_size;
-    const int64_t stride = f->stride[k][f->form.kept - 1];
-    if (stride == 0 && !o->output) {
-        return QN_ACCESS_BROADCAST;
-    }
-    const bool beside = qn_magnitude(f->stride[k][f->form.kept]) >= QN_ACCESS_BYTES || o->output;
-    const bool whole = (item & (item - 1)) == 0 && item <= 8 && (uintptr_t)f->base[k] % item == 0;
-    return stride == item && beside && whole && !o->loose ? QN_ACCESS_CONTIGUOUS : 0;
+    const uint32_t item = m->operands[k].item_size;
+    const bool whole =
+        (item & (item - 1)) == 0 && item <= 8 && (uintptr_t)m->fold->base[k] % item == 0;
+    const uint8_t access = whole ? qn_fold_words_access(m, k) : 0;
+    return access == QN_ACCESS_WORDS ? QN_ACCESS_CONTIGUOUS : access;
 }
 
 /* True for an operand whose rows lie on without gaps: quern::part.dense, if a part has all of them.
@@ -160,14 +160,17 @@ static double element_cost(const qn_fold_making *m, uint32_t value_size)
 /* Positions of a strip: as many as have room; 0: too few. */
 static uint8_t choose_steps(const qn_fold_making *m, uint32_t value_size)
 {
-    qn_fold_form *f = &m->fold->form;
-    const uint32_t each = m->rules->shared / (uint32_t)qn_fold_part_blocks(m->operands, m->count);
+    const qn_fold_form *f = &m->fold->form;
+    const uint32_t blocks = (uint32_t)qn_fold_part_blocks(m->operands, m->count);
     const uint32_t others = OTHER_BYTES + qn_fold_sums_bytes(m->fold, value_size);
-    f->steps = MOST_STEPS;
-    while (f->steps >= LEAST_STEPS && others + room(m) > each) {
-        f->steps--;
+    uint32_t rows = 0;
+    for (size_t k = 0; k < m->count; k++) {
+        rows += has_room(m, k) ? row_bytes(f, m->operands[k].item_size) : 0;
     }
-    return f->steps < LEAST_STEPS ? 0 : f->steps;
+    rows *= QN_FOLD_BLOCK / QN_WARP;
+    const uint32_t each = m->rules->shared / blocks;
+    const uint32_t steps = rows == 0 || each <= others ? 0 : (each - others) / rows;
+    return steps < LEAST_STEPS ? 0 : (uint8_t)QN_MIN(steps, MOST_STEPS);
 }
 
 /* The columns of a lane that cost least; false: none have room. */
@@ -177,7 +180,8 @@ static bool choose_lanes(const qn_fold_making *m, uint32_t value_size)
     uint8_t best = 0, steps = 0;
     for (uint8_t lanes = 1; lanes <= MOST_LANES && lanes * value_size <= VALUE_BYTES; lanes++) {
         f->form.lanes = lanes;
-        if (qn_fold_part_columns(&f->form) <= 0 || choose_steps(m, value_size) == 0) {
+        f->form.steps = choose_steps(m, value_size);
+        if (qn_fold_part_columns(&f->form) <= 0 || f->form.steps == 0) {
             continue;
         }
         const double cost = element_cost(m, value_size);
@@ -205,43 +209,37 @@ static void share_out(const qn_fold_making *m)
     f->splits = qn_over(f->length, f->chunk);
 }
 
-/* Whole sectors of each row, in which other strips do better. */
-static bool has_sectors(const qn_fold_making *m)
+/* True where rows of all operands lie so, are long enough, and are no whole sectors, in which other
+ * strips do better. */
+static bool lies_so(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
-    bool all = true;
-    for (size_t k = 0; k < m->count; k++) {
-        all &= f->form.access[k] == QN_ACCESS_BROADCAST ||
-               (qn_fold_begins_aligned(f, k, QN_SECTOR_BYTES) &&
-                qn_magnitude(f->stride[k][f->form.kept]) % QN_SECTOR_BYTES == 0);
-    }
-    return all;
-}
-
-/* Have operands reached so; false: one does not lie so. */
-static bool reach(const qn_fold_making *m)
-{
-    qn_fold *f = m->fold;
-    const qn_fold_rules *r = m->rules;
-    if (m->inputs == 0 || m->inputs == m->count || f->form.kept == 0 || f->form.reduced != 1 ||
-        r->positions || r->in_place || !r->repeats || r->by_address || r->pack_bytes == 0 ||
-        r->shared < ROOM) {
+    if (m->inputs == 0 || m->rules->shared < ROOM || m->rules->pack_bytes == 0 ||
+        !qn_fold_may_share_columns(m) || f->length < LONG) {
         return false;
     }
-    bool all = true, alike = true;
+    bool alike = true, sectors = true;
     for (size_t k = 0; k < m->count; k++) {
-        f->form.access[k] = access_of(m, k);
-        all &= f->form.access[k] != 0;
+        const uint8_t access = access_of(m, k);
+        if (access == 0) {
+            return false;
+        }
         alike &= m->operands[k].item_size == m->operands[0].item_size;
+        sectors &= access == QN_ACCESS_BROADCAST ||
+                   (qn_fold_begins_aligned(f, k, QN_SECTOR_BYTES) &&
+                    qn_magnitude(f->stride[k][f->form.kept]) % QN_SECTOR_BYTES == 0);
     }
-    return all && f->extent[f->form.kept - 1] > (alike ? LINES : MIXED) && !has_sectors(m);
+    return f->extent[f->form.kept - 1] > (alike ? LINES : MIXED) && !sectors;
 }
 
 bool qn_fold_take_parts(const qn_fold_making *m, uint32_t value_size)
 {
     qn_fold *f = m->fold;
-    if (!reach(m)) {
+    if (!lies_so(m)) {
         return false;
+    }
+    for (size_t k = 0; k < m->count; k++) {
+        f->form.access[k] = access_of(m, k);
     }
     f->form.back = (uint8_t)choose_back(m);
     uint32_t over = 0;
@@ -263,7 +261,7 @@ bool qn_fold_take_parts(const qn_fold_making *m, uint32_t value_size)
 bool qn_fold_parts_outdo(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
-    if (f->form.kept == 0 || m->inputs == 0 || m->inputs == m->count) {
+    if (!lies_so(m)) {
         return false;
     }
     const uint32_t item = m->operands[0].item_size;
@@ -273,7 +271,11 @@ bool qn_fold_parts_outdo(const qn_fold_making *m)
     const bool full =
         f->form.swath &&
         (double)row >= FULL * (double)(qn_fold_row_swaths(f) * QN_SWATH_UNITS * f->form.lanes);
-    const double work = (double)f->outputs * (double)f->length * item / m->rules->processors;
-    return down && work >= WORK && f->length >= (narrow && full ? LONG_SWATHS : LONG) &&
+    double work = 0;
+    for (size_t k = 0; k < m->count; k++) {
+        work += (double)f->outputs * (double)f->length * m->operands[k].item_size;
+    }
+    work /= m->rules->processors;
+    return down && work >= WORK && !(narrow && full && f->length < LONG_SWATHS) &&
            (row < WIDE_ROW || (narrow && !f->form.swath));
 }

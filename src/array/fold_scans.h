@@ -83,6 +83,12 @@ static inline int qn_fold_descent_blocks(uint32_t steps)
 /** Units of a warp's swath that no other has, as quern::swath_units says; it reads as many as it
  * has lanes. */
 #define QN_SWATH_UNITS 30
+/** True where neighbouring warps or blocks may have columns in common: map is called twice for
+ * them, and an output is no input. */
+bool qn_fold_may_share_columns(const qn_fold_making *m);
+/** How operand `k` is reached by aligned words of its rows, 0: not at all. An input's words lie
+ * beside its rows in part: there is memory where other rows are. */
+uint8_t qn_fold_words_access(const qn_fold_making *m, size_t k);
 /** Choose units for swaths, and their access; false: operands do not lie so, or packs do as well.
  */
 bool qn_fold_choose_swaths(const qn_fold_making *m);

@@ -8,9 +8,8 @@
  */
 #include "array/fold_scans.h"
 
-#define ALONE      64 /* an output of at most so many elements has one thread */
-#define BESIDE     32 /* outputs of a tile that lie side by side */
-#define FEW_BESIDE 16 /* with fewer in a row, a tile has several rows of them */
+#define ALONE  64 /* an output of at most so many elements has one thread */
+#define BESIDE 32 /* outputs of a tile that lie side by side */
 
 #define LEAST_BUSY   240   /* threads of a block that have elements */
 #define LIST_BYTES   49152 /* of a list of outputs at most: one for each two elements of a tile */
@@ -184,8 +183,9 @@ double qn_fold_reach_cost(const qn_fold_making *m)
     double reach = 0;
     for (size_t k = 0; k < m->count; k++) {
         const uint32_t item = m->operands[k].item_size;
-        if (f->form.parts || qn_fold_is_pack(f->form.access[k]) ||
-            f->form.access[k] == QN_ACCESS_WORDS) {
+        const bool in_words = f->form.access[k] == QN_ACCESS_WORDS ||
+                              (f->form.parts && f->form.access[k] == QN_ACCESS_CONTIGUOUS);
+        if (in_words || qn_fold_is_pack(f->form.access[k])) {
             reach += dense_cost(f, k, item);
         } else if (f->form.spread && k >= m->inputs) {
             reach += SPREAD_COST + reach_cost(inner_stride(f, k, false));
@@ -242,6 +242,15 @@ static bool lies_on(const qn_fold *f, size_t count)
     return outer == 0;
 }
 
+static bool all_lie_across(const qn_fold_making *m)
+{
+    bool all = true;
+    for (size_t k = 0; k < m->count; k++) {
+        all &= lies_across(m->fold, k);
+    }
+    return all;
+}
+
 /* An output for each thread, or for several in turn. */
 static void choose_alone(const qn_fold_making *m, int64_t room)
 {
@@ -255,11 +264,11 @@ static void choose_alone(const qn_fold_making *m, int64_t room)
     if (across && line && inner <= beside && (beside < 2 * inner || lies_on(f, m->count))) {
         beside = beside / inner * inner;
         f->head = inner;
-    } else if (across && inner >= FEW_BESIDE) {
-        f->head = beside = QN_MIN(beside, inner);
     } else {
-        beside = across && beside >= inner ? beside / inner * inner : beside;
-        f->head = beside;
+        /* one row, or several where one leaves threads without elements */
+        const int64_t row = QN_MIN(beside, inner);
+        const bool one = row * f->length >= LEAST_BUSY || !all_lie_across(m);
+        f->head = beside = !across ? beside : one ? row : beside / row * row;
     }
     f->workers = (uint32_t)beside;
 }

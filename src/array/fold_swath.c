@@ -17,9 +17,7 @@
 #define ROOM        (40 << 10) /* bytes of a block: five to a processor of an H100 or H200, and */
 #define BLOCKS      4 /* to one at least: the software device, which has one, loses by it */
 
-/* How operand `k` is reached, 0: not at all. An input's words lie beside its rows in part: there is
- * memory where other rows are. */
-static uint8_t access_of(const qn_fold_making *m, size_t k)
+uint8_t qn_fold_words_access(const qn_fold_making *m, size_t k)
 {
     const qn_fold *f = m->fold;
     const qn_operand *o = &m->operands[k];
@@ -96,12 +94,17 @@ void qn_fold_share_swaths(const qn_fold_making *m)
     }
 }
 
+bool qn_fold_may_share_columns(const qn_fold_making *m)
+{
+    const qn_fold_rules *r = m->rules;
+    return m->inputs < m->count && m->fold->form.kept > 0 && m->fold->form.reduced == 1 &&
+           !r->positions && !r->in_place && r->repeats && !r->by_address;
+}
+
 bool qn_fold_choose_swaths(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
-    const qn_fold_rules *r = m->rules;
-    if (m->inputs == m->count || r->shared < BLOCKS * ROOM || f->form.kept == 0 ||
-        f->form.reduced != 1 || r->positions || r->in_place || !r->repeats || r->by_address) {
+    if (m->rules->shared < BLOCKS * ROOM || !qn_fold_may_share_columns(m)) {
         return false;
     }
     const uint32_t item = m->operands[m->inputs].item_size;
@@ -111,7 +114,7 @@ bool qn_fold_choose_swaths(const qn_fold_making *m)
     bool reached = true;
     f->form.lanes = (uint8_t)(QN_ACCESS_BYTES / item);
     for (size_t k = 0; k < m->count; k++) {
-        f->form.access[k] = access_of(m, k);
+        f->form.access[k] = qn_fold_words_access(m, k);
         reached &= f->form.access[k] == QN_ACCESS_BROADCAST ||
                    (f->form.access[k] == QN_ACCESS_WORDS && m->operands[k].item_size == item);
     }

@@ -26,7 +26,7 @@
     const char *const tile = (const char *)(_quern_array0 + _quern_element) + _quern_from * line;  \
     char *const result = (char *)(_quern_array1 + _quern_element) + _quern_from * line;            \
     const quern::part<4, 32 * 3> part(line, _quern_count, _quern_columns * 4, _quern_mine * 4);    \
-    char *const shelf = (char *)_quern_words + threadIdx.x / 32 * (24 * (32 * 3 * 4 + 46) + 32) +  \
+    char *const shelf = (char *)_quern_words + threadIdx.x / 32 * (24 * (32 * 3 * 4 + 46)) +  \
                         (size_t)tile % 16;
 #define HOLE_bring part.bring(shelf, tile, _quern_first, _quern_last);
 #define HOLE_fill  part.fill(shelf);

@@ -225,6 +225,11 @@ void qn_source_scan_give(qn_text *out, const qn_call *call);
 /** Call post for one element, `_quern_lane` of the unit, with inputs that are read again. */
 void qn_source_scan_spread(qn_text *out, const qn_call *call);
 
+/** What map is given of a lane's column, in `_quern_registerK` with `member` of it; and post, whose
+ * results go to `_quern_resultsK`. `at`: where the lane's element of an output lies in its row. */
+void qn_source_scan_lane_arguments(qn_text *out, const qn_call *call, const char *member);
+void qn_source_scan_lane_give(qn_text *out, const qn_call *call, const char *member,
+                              const char *at);
 /** Call post for each lane. Outputs are packs in registers where `packs`, else memory itself. */
 void qn_source_scan_post(qn_text *out, const qn_call *call, int levels, bool packs);
 

@@ -138,46 +138,12 @@ static void load_hole(qn_text *out, const qn_call *call)
     }
 }
 
-static void inputs(qn_text *out, const qn_call *call)
-{
-    for (uint32_t k = 0; k < call->input_operands; k++) {
-        qn_text_printf(out,
-                       qn_source_is_same(call, k) ? "_quern_register%u, "
-                                                  : "_quern_register%u[_quern_lane], ",
-                       k);
-    }
-}
-
-static void arguments_hole(qn_text *out, const qn_call *call)
-{
-    inputs(out, call);
-    qn_text_puts(out, call->kernel->uses_position ? "_quern_position" : "0");
-}
-
 static void result_hole(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
         place(out, call, k, false);
         qn_text_printf(out, "        %s _quern_results%u[_quern_lanes];\n", type_of(call, k), k);
     }
-}
-
-/* Post may leave an output as it is: then memory keeps what it has. The read goes where no one asks
- * for what it brings. */
-static void give_hole(qn_text *out, const qn_call *call)
-{
-    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
-        qn_text_printf(out, "            _quern_results%u[_quern_lane] = ", k);
-        qn_source_fold_value(out, call, k,
-                             "min(32 * _quern_lane, _quern_columns - 1 - _quern_side)");
-    }
-    qn_text_puts(out, "            _quern_post(");
-    inputs(out, call);
-    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
-        qn_text_printf(out, "_quern_results%u[_quern_lane], ", k);
-    }
-    qn_text_printf(out, "%s, _quern_value.value);\n",
-                   call->kernel->uses_position ? "_quern_position" : "0");
 }
 
 /* Results to memory, or to shared memory, where they may take the place of inputs: lanes without a
@@ -259,9 +225,10 @@ quern_status qn_scan_parts_source(qn_text *out, const qn_call *call, qn_header *
     bring_hole(&t[BRING], call);
     fill_hole(&t[FILL], call);
     load_hole(&t[LOAD], call);
-    arguments_hole(&t[ARGUMENTS], call);
+    qn_source_scan_lane_arguments(&t[ARGUMENTS], call, "");
     result_hole(&t[RESULT], call);
-    give_hole(&t[GIVE], call);
+    qn_source_scan_lane_give(&t[GIVE], call, "",
+                             "min(32 * _quern_lane, _quern_columns - 1 - _quern_side)");
     store_hole(&t[STORE], call);
     keep_hole(&t[KEEP], call);
     const qn_source_template template = {

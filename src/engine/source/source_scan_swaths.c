@@ -134,13 +134,14 @@ static void take_hole(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
         if (qn_source_is_same(call, k)) {
-            qn_text_printf(out, "                const %s _quern_same%u = ", type_of(call, k), k);
+            qn_text_printf(out, "                const %s _quern_register%u = ", type_of(call, k),
+                           k);
             qn_source_fold_value(out, call, k, "0");
             continue;
         }
         qn_text_printf(out,
-                       "                quern::pack<%s, _quern_lanes> _quern_taken%u;\n"
-                       "                _quern_swath%u::take(_quern_taken%u, ",
+                       "                quern::pack<%s, _quern_lanes> _quern_register%u;\n"
+                       "                _quern_swath%u::take(_quern_register%u, ",
                        type_of(call, k), k, k, k);
         row(out, call, k);
         qn_text_printf(out,
@@ -149,21 +150,6 @@ static void take_hole(qn_text *out, const qn_call *call)
                        "_quern_filled);\n",
                        k, k, k, call->fold.form.kept);
     }
-}
-
-static void inputs(qn_text *out, const qn_call *call)
-{
-    for (uint32_t k = 0; k < call->input_operands; k++) {
-        qn_text_printf(
-            out, qn_source_is_same(call, k) ? "_quern_same%u, " : "_quern_taken%u.v[_quern_lane], ",
-            k);
-    }
-}
-
-static void arguments_hole(qn_text *out, const qn_call *call)
-{
-    inputs(out, call);
-    qn_text_puts(out, call->kernel->uses_position ? "_quern_position" : "0");
 }
 
 /* Where an operand lies that a text may ask for by itself: an output, or what an input has for all
@@ -194,24 +180,6 @@ static void results_hole(qn_text *out, const qn_call *call)
         qn_text_printf(out, "            quern::pack<%s, _quern_lanes> _quern_results%u = {};\n",
                        type_of(call, k), k);
     }
-}
-
-/* Post may leave an output as it is: then memory keeps what it has. The read goes where no one asks
- * for what it brings. */
-static void give_hole(qn_text *out, const qn_call *call)
-{
-    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
-        qn_text_printf(out, "                    _quern_results%u.v[_quern_lane] = ", k);
-        qn_source_fold_value(out, call, k,
-                             "min(_quern_lane, _quern_filled - 1) + _quern_aside * _quern_lanes");
-    }
-    qn_text_puts(out, "                    _quern_post(");
-    inputs(out, call);
-    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
-        qn_text_printf(out, "_quern_results%u.v[_quern_lane], ", k);
-    }
-    qn_text_printf(out, "%s, _quern_value.value);\n",
-                   call->kernel->uses_position ? "_quern_position" : "0");
 }
 
 static void store_hole(qn_text *out, const qn_call *call)
@@ -269,8 +237,9 @@ quern_status qn_scan_swaths_source(qn_text *out, const qn_call *call, qn_header 
     same_hole(&t[SAME], call);
     results_hole(&t[RESULTS], call);
     take_hole(&t[TAKE], call);
-    arguments_hole(&t[ARGUMENTS], call);
-    give_hole(&t[GIVE], call);
+    qn_source_scan_lane_arguments(&t[ARGUMENTS], call, ".v");
+    qn_source_scan_lane_give(&t[GIVE], call, ".v",
+                             "min(_quern_lane, _quern_filled - 1) + _quern_aside * _quern_lanes");
     store_hole(&t[STORE], call);
     const qn_source_template template = {
         .text = qn_embedded_scan_swaths_cu,

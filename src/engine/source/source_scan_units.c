@@ -326,3 +326,38 @@ void qn_source_scan_spread(qn_text *out, const qn_call *call)
     qn_text_printf(out, "%s, _quern_value.value);\n",
                    call->kernel->uses_position ? "_quern_position + _quern_lane" : "0");
 }
+
+/* ---- rows of which a lane has columns (swaths, parts) ---------------------------------------- */
+
+static void lane_inputs(qn_text *out, const qn_call *call, const char *member)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        qn_text_printf(out, "_quern_register%u", k);
+        if (!qn_source_is_same(call, k)) {
+            qn_text_printf(out, "%s[_quern_lane]", member);
+        }
+        qn_text_puts(out, ", ");
+    }
+}
+
+void qn_source_scan_lane_arguments(qn_text *out, const qn_call *call, const char *member)
+{
+    lane_inputs(out, call, member);
+    qn_text_puts(out, position(call));
+}
+
+/* Post may leave an output as it is: then memory keeps what it has. The read goes where no one asks
+ * for what it brings. */
+void qn_source_scan_lane_give(qn_text *out, const qn_call *call, const char *member, const char *at)
+{
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        qn_text_printf(out, "                _quern_results%u%s[_quern_lane] = ", k, member);
+        qn_source_fold_value(out, call, k, at);
+    }
+    qn_text_puts(out, "                _quern_post(");
+    lane_inputs(out, call, member);
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        qn_text_printf(out, "_quern_results%u%s[_quern_lane], ", k, member);
+    }
+    qn_text_printf(out, "%s, _quern_value.value);\n", position(call));
+}

@@ -187,6 +187,6 @@ Test(boxed_scans, of_drawn_layouts)
         const element own[OPERANDS] = {types[rand() % 2], types[rand() % 2], types[rand() % 2]};
         check(n, &ways[n % 4], own, &seen);
     }
-    cr_expect_geq(seen.boxes, whole_is_soft() ? cases / 2 : 1);
+    cr_expect_gt(seen.boxes, whole_is_soft() ? cases / 2 : 0);
     cr_expect(!whole_is_soft() || seen.pieces >= drawn(3));
 }
