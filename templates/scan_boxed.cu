@@ -5,43 +5,116 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
 {
 #include "scan_texts.inc"
     extern __shared__ __align__(16) char _quern_memory[];
-    // The box: where it begins, and how many positions it has along each dimension inside.
-    const _quern_index _quern_output = blockIdx.x;
-HOLE_kept
-HOLE_here
 HOLE_room
     quern::front<_type_reduce> _quern_initial;
 HOLE_initial
-    // What lies in front of the piece, of the thread's scan. Boxes without pieces may have more of them.
-    quern::front<_type_reduce> _quern_carried = _quern_initial;
-    for (_quern_index _quern_start = 0;;) {
-        const int _quern_length =
-            _quern_pieces ? (int)min(_quern_walk.units, _quern_walk.covered - _quern_start)
-                          : (int)_quern_walk.units;
-HOLE_fetch
-        quern::await_words();
-        __syncthreads();
+#if HOLE_strips
+    // A scan has `_quern_strips` threads: this one has strip `_quern_strip` of scan `_quern_row`.
+    __shared__ alignas(_type_reduce) char _quern_sums[384 * sizeof(_type_reduce)];
+    _quern_slot *const _quern_passed = (_quern_slot *)_quern_sums, *const _quern_last = _quern_passed + 256;
+    const int _quern_strips = (int)_quern_walk.workers;
+    const int _quern_strip = (int)threadIdx.x / _quern_scans;
+    const int _quern_row = (int)threadIdx.x - _quern_strip * _quern_scans;
+#endif
 #pragma unroll 1
-        for (int _quern_row = threadIdx.x; _quern_row < _quern_scans; _quern_row += 256) {
+    for (_quern_index _quern_output = blockIdx.x; _quern_output < _quern_walk.beside;
+         _quern_output += gridDim.x) {
+        // The box: where it begins, and how many positions it has along each dimension inside.
+HOLE_kept
+HOLE_here
+        // What lies in front of the piece, of the thread's scan. Boxes without pieces may have more of them.
+        [[maybe_unused]] quern::front<_type_reduce> _quern_carried = _quern_initial;
+        for (_quern_index _quern_start = 0;;) {
+            const int _quern_length =
+                _quern_known > 0 ? _quern_known
+                : _quern_pieces  ? (int)min(_quern_walk.units, _quern_walk.covered - _quern_start)
+                                 : (int)_quern_walk.units;
+HOLE_fetch
+            quern::await_words();
+            __syncthreads();
+#if HOLE_strips
+            {
 HOLE_row
-            if (!_quern_there) {
-                continue;
-            }
-            quern::front<_type_reduce> _quern_front = _quern_pieces ? _quern_carried : _quern_initial;
+                const int _quern_each = (_quern_length + _quern_strips - 1) / _quern_strips;
+                const int _quern_from = _quern_strip * _quern_each;
+                const int _quern_end = _quern_there && _quern_strip < _quern_strips
+                                           ? min(_quern_from + _quern_each, _quern_length)
+                                           : 0;
+                const bool _quern_own = _quern_from < _quern_end;
+                _quern_slot _quern_sum;
+                if (_quern_own) {
+                    const int _quern_spot = _quern_from;
+                    constexpr bool _quern_has = false;
+#include "scan_boxed_sum.inc"
+                }
 #pragma unroll 4
-            for (int _quern_spot = 0; _quern_spot < _quern_length; _quern_spot++) {
-HOLE_take
-                const _quern_slot _quern_value = quern::next_value<_quern_exclusive>(
-                    _quern_front, _quern_map(HOLE_arguments), _quern_scan);
-HOLE_give
+                for (int _quern_spot = _quern_from + 1; _quern_spot < _quern_end; _quern_spot++) {
+                    constexpr bool _quern_has = true;
+#include "scan_boxed_sum.inc"
+                }
+                if (_quern_own) {
+                    _quern_passed[threadIdx.x] = _quern_sum;
+                }
+                __syncthreads();
+                quern::front<_type_reduce> _quern_front = _quern_initial;
+                if (_quern_pieces && _quern_start > 0) {
+                    _quern_front.begin(_quern_last[_quern_row % 128].value);
+                }
+                if (_quern_own) {
+#pragma unroll 1
+                    for (int _quern_at = _quern_row; _quern_at < (int)threadIdx.x;
+                         _quern_at += _quern_scans) {
+                        _quern_front.append(_quern_passed[_quern_at], _quern_scan);
+                    }
+                }
+                int _quern_first = _quern_from;
+                if (!_quern_front.has && _quern_own) {
+                    const int _quern_spot = _quern_from;
+                    constexpr bool _quern_has = false;
+#include "scan_boxed_give.inc"
+                    _quern_first++;
+                }
+#pragma unroll 4
+                for (int _quern_spot = _quern_first; _quern_spot < _quern_end; _quern_spot++) {
+                    constexpr bool _quern_has = true;
+#include "scan_boxed_give.inc"
+                }
+                __syncthreads();
+                if (_quern_pieces && _quern_own && _quern_end == _quern_length) {
+                    _quern_last[_quern_row] = _quern_front.value;
+                }
             }
-            _quern_carried = _quern_front;
-        }
-        __syncthreads();
+#else
+#pragma unroll 1
+            for (int _quern_row = threadIdx.x; _quern_row < _quern_scans; _quern_row += 256) {
+HOLE_row
+                if (!_quern_there) {
+                    continue;
+                }
+                quern::front<_type_reduce> _quern_front =
+                    _quern_pieces ? _quern_carried : _quern_initial;
+                int _quern_first = 0;
+                if (!_quern_front.has) {
+                    constexpr int _quern_spot = 0;
+                    constexpr bool _quern_has = false;
+#include "scan_boxed_give.inc"
+                    _quern_first = 1;
+                }
+#pragma unroll(_quern_known > 0 ? _quern_known : 4)
+                for (int _quern_spot = _quern_first; _quern_spot < _quern_length; _quern_spot++) {
+                    constexpr bool _quern_has = true;
+#include "scan_boxed_give.inc"
+                }
+                _quern_carried = _quern_front;
+            }
+            __syncthreads();
+#endif
 HOLE_keep
-        _quern_start += _quern_length;
-        if (!_quern_pieces || _quern_start >= _quern_walk.covered) {
-            break;
+            _quern_start += _quern_length;
+            if (!_quern_pieces || _quern_start >= _quern_walk.covered) {
+                break;
+            }
+            __syncthreads();
         }
         __syncthreads();
     }

@@ -50,13 +50,15 @@ typedef struct qn_fold_form {
     uint8_t split;   /**< 1: several blocks work on one output */
     uint8_t turns;   /**< reduction, rows of few units a thread: so many are read at once; else 0 */
     uint8_t known;   /**< reduction, rows of few units a thread: an output has 1 << (known - 1)
-                          threads, and the code says so; else 0 */
+                          threads, and the code says so; scan, boxes: elements of a scan, if they
+                          are few; else 0 */
     uint8_t wide;    /**< 1: 64-bit index arithmetic */
     uint8_t scan;    /**< 1: outputs have the reduced axes too */
     uint8_t steps;   /**< scan: units that a thread takes at once; held: all of a full tile's */
     uint8_t block;   /**< scan: all warps of a block work on one output */
     uint8_t ragged;  /**< scan: rows may begin or end inside a unit; reduction: qn_ragged */
-    uint8_t again;   /**< scan: a tile keeps its inputs, and makes their values twice */
+    uint8_t again;   /**< scan: a tile keeps its inputs, and makes their values twice; boxes: a scan
+                          has several threads */
     uint8_t spread;  /**< scan: a warp's values go through shared memory to its outputs; runs:
                          in pieces, and room of their own */
     uint8_t staged;  /**< scan: qn_staged; the elements of a tile wait in shared memory */
@@ -73,7 +75,7 @@ typedef struct qn_fold_form {
                         so  many; 0: they are not */
     uint8_t parts;   /**< strips: tiles are of parts of rows: one more than the columns that a part
                         shares with the next; 0: they are not (fold_parts.c) */
-    uint8_t back;    /**< lines, parts: qn_lines_back */
+    uint8_t back;    /**< lines, parts, boxes: qn_lines_back */
     uint8_t packed;  /**< scan: 1: tiles are whole rows, one run of memory; `again`: a row has
                         several lanes */
     uint8_t broad;   /**< packed: 1: the lanes of a row are those of several warps */
@@ -81,7 +83,7 @@ typedef struct qn_fold_form {
                         them; 0: they are neighbours, a power of two */
     uint8_t woven;   /**< packed: 1: scans side by side are columns, whose elements take turns */
     uint8_t gap; /**< packed: a word is left out after 1 << gap bytes of shared memory; 0: none */
-    uint8_t pieces; /**< packed: 1: columns come in pieces of `units` elements */
+    uint8_t pieces; /**< packed, boxes: 1: columns, scans come in pieces of `units` elements */
     uint8_t runs;   /**< scan, rows in tiles: a lane takes so many elements that lie on; else 0 */
     uint8_t held;   /**< scan, rows in tiles, strips: a block holds its tile, and so many of the
                        `steps` of a thread in shared memory; else 0 */
@@ -112,7 +114,8 @@ typedef struct qn_fold_form {
     uint8_t reordered; /**< reduction: 1: positions count in another order than that of the walk */
     int8_t step; /**< reordered: from the position of a lane to that of the next, if 1 or -1; 0 */
     uint8_t access[QUERN_MAX_PARAMETERS]; /**< qn_access by operand, along the lanes */
-    uint8_t way[QUERN_MAX_PARAMETERS];    /**< scan, boxes: in which order an operand lies there */
+    uint16_t way[QUERN_MAX_PARAMETERS];   /**< scan, boxes: how an operand lies there:
+                                             qn_fold_way_dim, qn_fold_way_runs */
 } qn_fold_form;
 
 typedef struct qn_fold {
@@ -126,7 +129,7 @@ typedef struct qn_fold {
                          tiles; swaths, parts: columns of a row */
     int64_t rest;     /**< elements that no unit covers: the head, and a tail */
     uint32_t workers; /**< threads of a block for an output: a power of two; staged: outputs of a
-                         tile */
+                         tile; boxes of scans: any number */
     int64_t groups;   /**< blocks side by side over the outputs */
     int64_t splits;   /**< blocks for an output */
     int64_t chunk;    /**< units of a block for an output */
@@ -138,8 +141,8 @@ typedef struct qn_fold {
                     in one; packed: elements from one of a scan to its next */
     int64_t beside;   /**< spans: packs of one that a block has; phases: blocks for a row; packed:
                          blocks for the rows of the last kept dimension; boxes: threads that have
-                         outputs side by side; lines, and rows whose tiles ask: elements
-                         from a tile to that whose memory it asks for, 0: none */
+                         outputs side by side, of scans all boxes; lines, and rows whose tiles ask:
+                         elements   from a tile to that whose memory it asks for, 0: none */
     int64_t place;    /**< reordered: the position of the element where the walk starts; packed:
                          elements of a tile, at most */
     double cost;      /**< whole: instructions of a warp for an output of each thread; scan, boxes:

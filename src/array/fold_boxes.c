@@ -4,98 +4,26 @@
  * axis of x.T. In: the plan of a scan along one axis, and what it costs. Out: the same plan, or one
  * by *boxes*, where that costs less. The thing to know: a box has some scans, side by side along
  * any of the kept dimensions, and all of their elements, or a piece after the other. Its block goes
- * over each operand in the order in which that lies in memory; in shared memory all lie alike, a
- * scan after the other, and each scan has a thread.
+ * over each operand in the order in which that lies in memory: by runs, which wait in shared memory
+ * as they lie (fold_image.c), or by elements, which wait a scan after the other. Then each scan has
+ * a thread, or several of which each has a strip of it.
  *
  * Dimensions of such a plan: the kept ones outside (`form.outer`), the numbers of boxes along those
  * that are cut as the last of them; those inside a box, `form.boxed` of them; the scan's.
  */
-#include "array/fold_scans.h"
+#include "array/fold_boxing.h"
+
 #include <string.h>
 
-#define ROOM          (44 << 10) /* bytes of shared memory: five blocks to a processor */
-#define MOST_ELEMENTS (1 << 14)  /* quern::part divides numbers up to twice that */
-#define MOST_RUN      512        /* bytes that lie side by side, as far as they fit */
-#define LEAST_RUN     16
-#define ALL           64 /* elements of a scan that come at once, if they fit */
-#define BLOCKS        4  /* for a processor at least */
-#define LEAST_ITEM    4  /* bytes of an element; of narrower ones a copy goes by words */
-#define MOST_ITEM     16
+#define MOST_ELEMENTS (1 << 14) /* quern::part divides numbers up to twice that */
+#define MOST_RUN      512       /* bytes of a run, to begin with */
+#define BLOCKS        4         /* for a processor at least; with more, each has several boxes: */
+#define MOST_BLOCKS   40
+#define MOST_ITEM     16 /* bytes */
 
-/* Instructions, as the generated code has them. Where memory takes longer, they cost nothing.
- * qn_fold_run_cost() counts in units of so many of them: */
-#define UNIT         1.7
-#define COPY_COST    8    /* an element of an operand, on its way in or out, and for each */
-#define DIM_COST     6    /* dimension of a box */
-#define ELEMENT_COST 9    /* an element: its accesses in shared memory, its value */
-#define WAIT_COST    512  /* the same of a box of one scan, whose thread waits for each */
-#define BLOCK_COST   9000 /* a box, whatever is in it */
-#define INPUT_TORN   12   /* bytes that are read in vain at the ends of a run */
-#define OUTPUT_TORN  24   /* the same of one that is written, where memory reads them first */
-#define PIECE_TIME   1.3  /* times as long if a box comes in pieces, each of which waits */
-#define START_COST   10   /* in units */
+/* ---- choosing ------------------------------------------------------------------------------- */
 
-/* Extents of a box along the kept dimensions, then the elements of a scan that come at once. */
-typedef struct scan_box {
-    int64_t extent[QUERN_MAX_NDIM], scans;
-} scan_box;
-
-/* Dimensions along which an operand has several elements in a box, nearest in memory first. */
-static int order_dims(int *order, const qn_fold *f, const scan_box *b, size_t k)
-{
-    int count = 0;
-    for (int d = 0; d <= f->form.kept; d++) {
-        const int64_t stride = qn_magnitude(f->stride[k][d]);
-        int at = count;
-        if (stride == 0 || (b && b->extent[d] == 1) || f->extent[d] == 1) {
-            continue;
-        }
-        for (; at > 0 && qn_magnitude(f->stride[k][order[at - 1]]) > stride; at--) {
-            order[at] = order[at - 1];
-        }
-        order[at] = d;
-        count++;
-    }
-    return count;
-}
-
-/* ---- what fits ------------------------------------------------------------------------------ */
-
-static size_t home_of(const qn_fold_making *m, size_t k)
-{
-    const bool shares = k == m->inputs && m->operands[0].item_size == m->operands[k].item_size;
-    return shares ? 0 : k;
-}
-
-static int64_t room_of(const qn_fold_making *m, const scan_box *b)
-{
-    const int64_t piece = b->extent[m->fold->form.kept];
-    int64_t bytes = 0;
-    for (size_t k = 0; k < m->count; k++) {
-        const uint32_t item = m->operands[k].item_size;
-        const int64_t own = b->scans * qn_fold_box_pitch(piece, item) * item;
-        bytes += home_of(m, k) == k ? qn_over(own, QN_ACCESS_BYTES) * QN_ACCESS_BYTES : 0;
-    }
-    return bytes;
-}
-
-static bool fits(const qn_fold_making *m, scan_box *b)
-{
-    const qn_fold *f = m->fold;
-    const int64_t piece = b->extent[f->form.kept];
-    int inside = 0, outside = 0;
-    b->scans = 1;
-    for (int d = 0; d < f->form.kept && b->scans <= MOST_ELEMENTS; d++) {
-        b->scans *= b->extent[d];
-        inside += b->extent[d] > 1;
-        outside += b->extent[d] < f->extent[d];
-    }
-    return inside <= QN_FOLD_BOX_DIMS && inside + outside + 1 <= QUERN_MAX_NDIM &&
-           b->scans * piece <= MOST_ELEMENTS && room_of(m, b) <= ROOM &&
-           (piece == f->length || b->scans <= QN_FOLD_BLOCK);
-}
-
-static int64_t count_boxes(const qn_fold *f, const scan_box *b)
+static int64_t count_boxes(const qn_fold *f, const qn_scan_box *b)
 {
     int64_t boxes = 1;
     for (int d = 0; d < f->form.kept; d++) {
@@ -104,143 +32,121 @@ static int64_t count_boxes(const qn_fold *f, const scan_box *b)
     return boxes;
 }
 
-/* True when all processors have boxes enough. */
-static bool has_boxes(const qn_fold_making *m, const scan_box *b)
+/* False where an operand goes by elements, and their numbers would be too large to divide. */
+static bool may_count(const qn_fold_making *m, const qn_scan_box *b)
 {
-    return count_boxes(m->fold, b) >= (int64_t)m->rules->processors * BLOCKS;
+    bool by_runs = true;
+    for (size_t k = 0; k < m->count; k++) {
+        by_runs &= b->runs[k] > 0;
+    }
+    return by_runs || b->scans * b->extent[m->fold->form.kept] <= MOST_ELEMENTS;
 }
 
-/* ---- choosing ------------------------------------------------------------------------------- */
+/* Share out the positions of each dimension, and settle the rest. False: there is no such box. */
+static bool finish(const qn_fold_making *m, qn_scan_box *b)
+{
+    const qn_fold *f = m->fold;
+    int inside = 0, outside = 0;
+    b->scans = 1;
+    for (int d = 0; d <= f->form.kept; d++) {
+        const int64_t all = f->extent[d];
+        b->extent[d] = qn_over(all, qn_over(all, QN_MIN(b->extent[d], all)));
+        if (d < f->form.kept) {
+            b->scans *= b->extent[d];
+            inside += b->extent[d] > 1;
+            outside += b->extent[d] < all;
+        }
+        if (b->scans > MOST_ELEMENTS) {
+            return false;
+        }
+    }
+    if (inside > QN_FOLD_BOX_DIMS || inside + outside + 1 > QUERN_MAX_NDIM || b->scans < 2 ||
+        (b->extent[f->form.kept] < f->length && b->scans > QN_FOLD_BLOCK) ||
+        count_boxes(f, b) < (int64_t)m->rules->processors * BLOCKS) {
+        return false;
+    }
+    qn_box_settle(m, b);
+    return may_count(m, b) && qn_box_fits(m, b);
+}
 
-/* Runs of so many bytes for each operand in its own order. */
-static void reach(const qn_fold_making *m, scan_box *b, int64_t bytes)
+/* Runs of so many bytes for each operand in its own order; a box of them may not fit. */
+static void reach(const qn_fold_making *m, qn_scan_box *b, int64_t bytes)
 {
     const qn_fold *f = m->fold;
     for (int d = 0; d <= f->form.kept; d++) {
         b->extent[d] = 1;
-    }
-    for (size_t k = 0; k < m->count; k++) {
-        int order[QUERN_MAX_NDIM];
-        const int count = order_dims(order, f, NULL, k);
-        for (int at = 0; at < count; at++) {
-            const int d = order[at];
-            const int64_t need = qn_over(bytes, qn_magnitude(f->stride[k][d]));
+        for (size_t k = 0; k < m->count; k++) {
+            const int64_t stride = qn_magnitude(f->stride[k][d]);
+            const int64_t need = stride > 0 ? qn_over(bytes, stride) : 1;
             b->extent[d] = QN_MAX(b->extent[d], QN_MIN(f->extent[d], need));
         }
     }
 }
 
-/* Let a box have twice as much along a dimension, or all; false: it does not fit, has all, or there
- * would be few boxes. */
-static bool grow(const qn_fold_making *m, scan_box *b, int d, bool all)
-{
-    const int64_t whole = m->fold->extent[d];
-    scan_box more = *b;
-    more.extent[d] = all ? whole : QN_MIN(2 * b->extent[d], whole);
-    if (b->extent[d] == whole || !fits(m, &more) || !has_boxes(m, &more)) {
-        return false;
-    }
-    *b = more;
-    return true;
-}
+/* A box and its cost; 0: there is none yet. */
+typedef struct choice {
+    qn_scan_box box;
+    double cost;
+} choice;
 
-/* The same along the kept dimension in which the outputs lie nearest to each other. */
-static bool grow_beside(const qn_fold_making *m, scan_box *b)
+static void compare(const qn_fold_making *m, qn_scan_box b, double cost, choice *best)
 {
-    int order[QUERN_MAX_NDIM];
-    const int count = order_dims(order, m->fold, NULL, m->inputs);
-    bool grown = false;
-    for (int at = 0; at < count && !grown; at++) {
-        grown = order[at] < m->fold->form.kept && grow(m, b, order[at], false);
-    }
-    return grown;
-}
-
-/* The longest runs that fit, then scans for all threads, then what else has room. False: not even
- * two scans. */
-static bool choose_box(const qn_fold_making *m, scan_box *b)
-{
-    const qn_fold *f = m->fold;
-    const int along = f->form.kept;
-    int64_t bytes = MOST_RUN;
-    for (; bytes >= LEAST_RUN; bytes /= 2) {
-        reach(m, b, bytes);
-        if (fits(m, b)) {
-            break;
+    if ((best->cost == 0 || cost < best->cost) && qn_box_part_banks(m, &b)) {
+        cost = qn_box_cost(m, &b) + qn_box_banks_cost(m, &b);
+        if (best->cost == 0 || cost < best->cost) {
+            *best = (choice){b, cost};
         }
     }
-    if (bytes < LEAST_RUN) {
-        return false;
-    }
-    if (f->length <= ALL) {
-        grow(m, b, along, true);
-    }
-    while (b->scans < QN_FOLD_BLOCK && grow_beside(m, b)) {
-    }
-    while (grow(m, b, along, false)) {
-    }
-    while (grow_beside(m, b)) {
-    }
-    for (int d = 0; d <= along; d++) {
-        b->extent[d] = qn_over(f->extent[d], qn_over(f->extent[d], b->extent[d]));
-    }
-    return fits(m, b) && b->scans > 1;
 }
 
-/* ---- cost ----------------------------------------------------------------------------------- */
-
-/* What reaching an operand costs for an element: as run by run, and what is torn at their ends. */
-static double run_cost(const qn_fold_making *m, const scan_box *b, size_t k)
+/* Let the box have twice as much along that dimension of which it costs least, as long as it fits.
+ */
+static void grow(const qn_fold_making *m, qn_scan_box b, choice *best)
 {
     const qn_fold *f = m->fold;
-    const uint32_t item = m->operands[k].item_size;
-    int order[QUERN_MAX_NDIM];
-    const int count = order_dims(order, f, b, k);
-    const int64_t step = count > 0 ? qn_magnitude(f->stride[k][order[0]]) : item;
-    int64_t run = item;
-    for (int at = 0; at < count; at++) {
-        const int64_t stride = qn_magnitude(f->stride[k][order[at]]);
-        if (at > 0 && stride > run + item) {
-            break;
+    for (int grown = 0; grown >= 0;) {
+        double least = 0;
+        grown = -1;
+        for (int d = 0; d <= f->form.kept; d++) {
+            qn_scan_box more = b;
+            more.extent[d] *= 2;
+            if (b.extent[d] >= f->extent[d] || !finish(m, &more)) {
+                continue;
+            }
+            const double cost = qn_box_cost(m, &more);
+            if (grown < 0 || cost < least) {
+                least = cost;
+                grown = d;
+            }
+            compare(m, more, cost, best);
         }
-        run = stride * b->extent[order[at]];
+        if (grown >= 0) {
+            b.extent[grown] *= 2;
+        }
     }
-    const double torn = k < m->inputs ? INPUT_TORN : OUTPUT_TORN;
-    const uint32_t bytes = (uint32_t)QN_MIN(QN_MAX(step, item), QN_SECTOR_BYTES);
-    return qn_fold_run_cost(bytes) * (1 + torn / (double)run);
 }
 
-/* On an H200, of a copy's speed, with inputs that are copied first and by boxes: float64 of
- * (26, 4099, 156, 3) with three axes reversed 0.26 and 0.85; complex128 in pairs 0.47 and 0.72;
- * products of (19, n) with one factor transposed 0.52 and 0.97; but bfloat16 0.41 and 0.29, int8
- * 0.39 and 0.19. */
-static double box_cost(const qn_fold_making *m, const scan_box *b)
+/* The best of those that grow from runs of different lengths. */
+static choice choose_box(const qn_fold_making *m, uint32_t value_size)
 {
-    const qn_fold *f = m->fold;
-    const double elements = (double)b->scans * (double)f->length;
-    const double block = BLOCK_COST / elements;
-    double code = QN_MAX(ELEMENT_COST, WAIT_COST / (double)b->scans), memory = 0;
-    int dims = 0;
-    for (int d = 0; d <= f->form.kept; d++) {
-        dims += b->extent[d] > 1;
+    choice best = {.cost = 0};
+    for (int64_t bytes = 1; bytes <= MOST_RUN; bytes *= 8) {
+        qn_scan_box b = {.value_size = value_size};
+        reach(m, &b, bytes);
+        grow(m, b, &best);
     }
-    for (size_t k = 0; k < m->count; k++) {
-        code += COPY_COST + DIM_COST * dims;
-        memory += run_cost(m, b, k);
-    }
-    memory *= b->extent[f->form.kept] < f->length ? PIECE_TIME : 1;
-    return START_COST + block / UNIT + QN_MAX(code / UNIT, memory);
+    return best;
 }
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
 /* The order in which operand `k` lies, of the dimensions inside and, as the last, the scan's: two
  * bits each, nearest in memory first. What does not move comes last. */
-static uint8_t way_of(const qn_fold *f, size_t k)
+static uint16_t way_of(const qn_fold *f, size_t k)
 {
     const int inside = f->form.boxed, first = f->form.outer;
     int order[QN_FOLD_BOX_DIMS + 1];
-    uint8_t way = 0;
+    uint16_t way = 0;
     for (int d = 0; d <= inside; d++) {
         const int64_t own = f->stride[k][first + d];
         int at = d;
@@ -254,7 +160,7 @@ static uint8_t way_of(const qn_fold *f, size_t k)
         order[at] = d;
     }
     for (int at = 0; at <= inside; at++) {
-        way |= (uint8_t)(order[at] << 2 * at);
+        way |= (uint16_t)(order[at] << 2 * at);
     }
     return way;
 }
@@ -271,8 +177,9 @@ static void put_dim(const qn_fold_making *m, const qn_fold *from, int d, int64_t
     }
 }
 
-/* Split the dimensions into those outside and inside of boxes. */
-static void split_dims(const qn_fold_making *m, const scan_box *b, const qn_fold *from)
+/* Split the dimensions into those outside and inside of boxes; the kept ones in that order. */
+static void split_dims(const qn_fold_making *m, const qn_scan_box *b, const qn_fold *from,
+                       const int *order)
 {
     qn_fold *f = m->fold;
     const int kept = from->form.kept;
@@ -280,7 +187,8 @@ static void split_dims(const qn_fold_making *m, const scan_box *b, const qn_fold
     int cuts = 0;
     f->form.kept = 0;
     for (int cut = 0; cut <= 1; cut++) {
-        for (int d = 0; d < kept; d++) {
+        for (int at = 0; at < kept; at++) {
+            const int d = order[at];
             if (b->extent[d] < from->extent[d] && (b->extent[d] > 1) == cut) {
                 put_dim(m, from, d, qn_over(from->extent[d], b->extent[d]), b->extent[d]);
             }
@@ -288,7 +196,8 @@ static void split_dims(const qn_fold_making *m, const scan_box *b, const qn_fold
     }
     f->form.outer = f->form.kept;
     f->form.cuts = 0;
-    for (int d = 0; d < kept; d++) {
+    for (int at = 0; at < kept; at++) {
+        const int d = order[at];
         if (b->extent[d] > 1) {
             if (b->extent[d] < from->extent[d]) {
                 const int64_t boxes = qn_over(from->extent[d], b->extent[d]);
@@ -303,25 +212,34 @@ static void split_dims(const qn_fold_making *m, const scan_box *b, const qn_fold
     f->form.kept--;
 }
 
-static void fill(const qn_fold_making *m, const scan_box *b)
+static void fill(const qn_fold_making *m, const qn_scan_box *b)
 {
     qn_fold *f = m->fold;
     const qn_fold from = *f;
-    f->shared = (uint32_t)room_of(m, b);
+    const bool shared = qn_box_home(m, b, m->inputs) == 0;
+    int moves[QUERN_MAX_PARAMETERS] = {0}, order[QUERN_MAX_NDIM];
+    qn_box_near_last(order, m);
+    for (size_t k = 0; k < m->count; k++) {
+        moves[k] = qn_box_image(f, b, k).count;
+    }
+    f->shared = (uint32_t)qn_box_room(m, b);
     memset(&f->form, 0, sizeof f->form);
     f->form.scan = f->form.reduced = f->form.lanes = f->form.steps = 1;
-    f->head = f->rest = f->across = f->run = f->beside = 0;
-    split_dims(m, b, &from);
-    memset(f->form.access, QN_ACCESS_STRIDED, m->count);
+    f->head = f->rest = f->across = f->run = 0;
+    split_dims(m, b, &from, order);
     for (size_t k = 0; k < m->count; k++) {
-        f->form.way[k] = way_of(f, k);
+        f->form.access[k] = b->runs[k] > 0 ? QN_ACCESS_TILED : QN_ACCESS_STRIDED;
+        f->form.way[k] = (uint16_t)(way_of(f, k) | b->runs[k] << 8 | moves[k] << 11);
     }
-    f->form.back = home_of(m, m->inputs) == 0 ? QN_LINES_SHARED : QN_LINES_ROOM;
+    f->form.back = shared ? QN_LINES_SHARED : QN_LINES_ROOM;
     f->units = b->extent[from.form.kept];
     f->form.pieces = f->units < f->length;
     f->chunk = b->scans;
-    f->workers = 1;
-    f->groups = count_boxes(&from, b);
+    f->workers = (uint32_t)b->threads;
+    f->beside = count_boxes(&from, b);
+    f->groups = QN_MIN(f->beside, (int64_t)m->rules->processors * MOST_BLOCKS);
+    f->form.again = b->threads > 1;
+    f->form.known = f->form.pieces || f->length > QN_BOX_KNOWN ? 0 : (uint8_t)f->length;
     f->splits = 1;
 }
 
@@ -347,7 +265,7 @@ static bool lie_otherwise(const qn_fold_making *m)
 }
 
 /* True when all elements lie where their width asks for, and not too far apart in a box. */
-static bool lies_well(const qn_fold_making *m, const scan_box *b)
+static bool lies_well(const qn_fold_making *m, const qn_scan_box *b)
 {
     const qn_fold *f = m->fold;
     for (size_t k = 0; k < m->count; k++) {
@@ -360,8 +278,8 @@ static bool lies_well(const qn_fold_making *m, const scan_box *b)
             off |= (uint64_t)stride;
             span += stride > INT32_MAX ? INT32_MAX : stride * b->extent[d];
         }
-        if (o->loose || item < LEAST_ITEM || item > MOST_ITEM || (item & (item - 1)) != 0 ||
-            off % (uint64_t)item != 0 || span > INT32_MAX / 2) {
+        if (o->loose || item > MOST_ITEM || (item & (item - 1)) != 0 || off % (uint64_t)item != 0 ||
+            span > INT32_MAX / 2) {
             return false;
         }
     }
@@ -372,17 +290,15 @@ void qn_fold_take_boxes(const qn_fold_making *m, uint32_t value_size)
 {
     qn_fold *f = m->fold;
     const qn_fold_rules *r = m->rules;
-    scan_box b;
     if (f->form.kept == 0 || f->form.reduced != 1 || f->length < 2 || f->outputs == 0 ||
         f->cost == 0 || value_size == 0 || r->positions || r->by_address || r->pack_bytes == 0 ||
-        m->inputs == 0 || m->inputs == m->count || !r->repeats || !lie_otherwise(m) ||
-        !choose_box(m, &b) || !lies_well(m, &b) || !has_boxes(m, &b)) {
+        m->inputs == 0 || m->inputs == m->count || !r->repeats || !lie_otherwise(m)) {
         return;
     }
-    const double cost = box_cost(m, &b);
-    if (cost < f->cost) {
-        fill(m, &b);
-        f->cost = cost;
+    const choice best = choose_box(m, value_size);
+    if (best.cost != 0 && best.cost < f->cost && lies_well(m, &best.box)) {
+        fill(m, &best.box);
+        f->cost = best.cost;
     }
 }
 
@@ -393,6 +309,9 @@ void qn_fold_print_boxes(qn_text *out, const qn_fold *f)
         qn_text_printf(out, "%s%lld", d > 0 ? " x " : "", (long long)f->extent[f->form.outer + d]);
     }
     qn_text_puts(out, " scans");
+    if (f->workers > 1) {
+        qn_text_printf(out, ", %u threads a scan", f->workers);
+    }
     if (f->form.pieces) {
         qn_text_printf(out, ", in pieces of %lld", (long long)f->units);
     }

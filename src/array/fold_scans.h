@@ -129,6 +129,41 @@ static inline int64_t qn_fold_box_pitch(int64_t piece, uint32_t item_size)
 }
 void qn_fold_print_boxes(qn_text *out, const qn_fold *fold);
 
+/* ---- fold_image.c: how an operand of a box waits in shared memory --------------------------- */
+
+/** The dimensions of a box along which an operand moves, nearest in memory first: which of the
+ * walk, strides in bytes, without signs. */
+typedef struct qn_fold_image {
+    int count, dim[QN_FOLD_BOX_DIMS + 1];
+    int64_t stride[QN_FOLD_BOX_DIMS + 1], extent[QN_FOLD_BOX_DIMS + 1];
+} qn_fold_image;
+/** How many of them lie on as one run; 0: not even elements do. */
+int qn_fold_image_runs(const qn_fold_image *image, uint32_t item_size, bool output);
+/** Bytes of shared memory for all runs, of so many dimensions each. `apart`, unless NULL: how far
+ * elements lie apart there along each dimension. */
+int64_t qn_fold_image_bytes(const qn_fold_image *image, int dims, uint32_t item_size,
+                            int64_t *apart);
+/** How often a sector is written for an element of an output that goes by runs of so many
+ * dimensions, or (0) by elements. `whole`: runs begin and end with whole sectors. */
+double qn_fold_image_writes(const qn_fold_image *image, int dims, uint32_t item_size, bool whole);
+/** Instructions of a thread for an element that moves so. */
+double qn_fold_image_cost(const qn_fold_image *image, int dims, uint32_t item_size, bool output);
+/** What `qn_fold_form.way` has of operand `k`: the dimension that is `at` nearest in memory, of
+ * those inside a box and, as the last, the scan's; how many are a run, 0: it goes by elements; and
+ * along how many it moves. */
+static inline int qn_fold_way_dim(const qn_fold_form *f, size_t k, int at)
+{
+    return f->way[k] >> 2 * at & 3;
+}
+static inline int qn_fold_way_runs(const qn_fold_form *f, size_t k)
+{
+    return f->way[k] >> 8 & 7;
+}
+static inline int qn_fold_way_moves(const qn_fold_form *f, size_t k)
+{
+    return f->way[k] >> 11;
+}
+
 /* ---- fold_strips.c: for scans along columns ------------------------------------------------- */
 
 /** Have the tiles of planned columns go in strips, where that can be; `apart`: and those that are

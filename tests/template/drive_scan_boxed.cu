@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // y[j][i], the sums of x[i][j] along j: templates/scan_boxed.cu by hand. A box has 64 rows of x, and a
-// piece of them at a time. -DEXCLUSIVE=1: without the element itself.
+// piece of them at a time. -DEXCLUSIVE=1: without the element itself; -DSTRIPS=1: a scan has several
+// threads.
 //
-//   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DEXCLUSIVE=0
+//   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DEXCLUSIVE=0 -DSTRIPS=0
 //     tests/template/drive_scan_boxed.cu
 #define DIMENSIONS 3
 #include "sum.cuh"
@@ -15,15 +16,16 @@
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
     constexpr bool _quern_exclusive = EXCLUSIVE, _quern_pieces = true;                             \
-    constexpr int _quern_turns = 4;
+    constexpr int _quern_turns = 4, _quern_known = 0;
+#define HOLE_strips STRIPS
 #define HOLE_kept                                                                                  \
     const char *const x = (const char *)_quern_array0 + _quern_output * _quern_walk.stride[0][0];  \
     char *const y = (char *)_quern_array1 + _quern_output * _quern_walk.stride[1][0];
 #define HOLE_here                                                                                  \
-    const int _quern_scans = (int)_quern_walk.chunk;                                               \
-    const int here = min(_quern_scans, (int)(_quern_walk.results - _quern_output * _quern_scans)); \
-    const quern::part scans(_quern_scans), piece((int)_quern_walk.units);
+    const int here = min(_quern_scans, (int)(_quern_walk.results - _quern_output * _quern_scans));
 #define HOLE_room                                                                                  \
+    const int _quern_scans = (int)_quern_walk.chunk;                                               \
+    const quern::part scans(_quern_scans), piece((int)_quern_walk.units);                          \
     const int pitch = quern::box_pitch<4>(piece.by);                                               \
     float *const room = (float *)_quern_memory;
 #define HOLE_initial _quern_initial.begin(0);

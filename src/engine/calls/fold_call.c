@@ -141,16 +141,15 @@ size_t qn_fold_form_bytes(uint8_t *bytes, const qn_call *call)
     enum { FIXED = offsetof(qn_fold_form, access) };
     const qn_fold_form *f = &call->fold.form;
     const uint32_t axes = call->kernel->uses_axes ? call->axes : 0;
-    _Static_assert(FIXED + sizeof axes + 1 + 2 * QUERN_MAX_PARAMETERS <= QN_FORM_BYTES,
+    _Static_assert(FIXED + sizeof axes + 1 + 3 * QUERN_MAX_PARAMETERS <= QN_FORM_BYTES,
                    "room for the form, the axes, and what a kind adds");
     memcpy(bytes, f, FIXED);
     memcpy(bytes + FIXED, &axes, sizeof axes);
     memcpy(bytes + FIXED + sizeof axes, f->access, call->operand_count);
     const size_t used = FIXED + sizeof axes + call->operand_count;
-    if (f->boxed) {
-        memcpy(bytes + used, f->way, call->operand_count);
-    }
-    return used + (f->boxed ? call->operand_count : 0);
+    const size_t ways = f->boxed ? call->operand_count * sizeof f->way[0] : 0;
+    memcpy(bytes + used, f->way, ways);
+    return used + ways;
 }
 
 quern_status qn_fold_geometry(quern_launch_config *config, const qn_call *call,

@@ -219,7 +219,8 @@ static void add_offset(qn_text *out, const qn_call *call, uint32_t k, const char
     }
     if (lane >= 0 && (moves || f->columns)) {
         uint8_t access = moves ? f->access[k] : QN_ACCESS_STRIDED;
-        if (f->whole && access != QN_ACCESS_BROADCAST) { /* lanes are whole rows apart */
+        if (f->boxed || (f->whole && access != QN_ACCESS_BROADCAST)) {
+            /* in boxes rows lie as they lie; of whole ones lanes are a row apart */
             access = QN_ACCESS_STRIDED;
         }
         if (access == QN_ACCESS_STRIDED || access == QN_ACCESS_BACK) {

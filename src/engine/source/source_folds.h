@@ -269,6 +269,15 @@ void qn_source_shelves_give(qn_text *out, const qn_call *call, qn_shelf_writer *
 quern_status qn_scan_boxed_source(qn_text *out, const qn_call *call, qn_header *headers,
                                   size_t *header_count);
 
+/* ---- source_scan_images.c: operands of boxes that go by runs -------------------------------- */
+
+/** What all boxes share, and room in shared memory, if operand `k` has its own (`home`: whose it
+ * has); where the box at hand begins; the operand's runs in, and back. */
+void qn_source_image_room(qn_text *out, const qn_call *call, uint32_t k, uint32_t home);
+void qn_source_image_place(qn_text *out, const qn_call *call, uint32_t k, uint32_t home);
+void qn_source_image_bring(qn_text *out, const qn_call *call, uint32_t k);
+void qn_source_image_take(qn_text *out, const qn_call *call, uint32_t k);
+
 /* ---- source_scan_packed.c ------------------------------------------------------------------- */
 
 /** The same as qn_scan_source for rows that a block takes as one run. */

@@ -6,7 +6,7 @@
  * dimension D, and `_quern_hereD` is how much of it this box has. In the room of operand K,
  * `_quern_roomK`, a scan begins `_quern_pitchK` elements behind the one before it. On its way in or
  * out the element at hand is `_quern_offset` bytes from where the box begins, in scan `_quern_row`
- * at `_quern_spot`.
+ * at `_quern_spot`. Operands that go by runs are those of source_scan_images.c.
  */
 #include "embedded/templates.h"
 #include "engine/source/source_folds.h"
@@ -16,6 +16,11 @@
 static uint32_t home(const qn_call *call, uint32_t k)
 {
     return (uint32_t)qn_fold_lines_home(&call->fold.form, call->input_operands, k);
+}
+
+static bool by_runs(const qn_call *call, uint32_t k)
+{
+    return qn_fold_way_runs(&call->fold.form, k) > 0;
 }
 
 static bool is_cut(const qn_fold_form *f, int d)
@@ -28,6 +33,7 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_index_type(out, call->fold.form.wide);
     qn_source_flag(out, "exclusive", call->kernel->exclusive);
     qn_source_flag(out, "pieces", call->fold.form.pieces);
+    qn_source_number(out, "known", call->fold.form.known);
     qn_source_number(out, "turns", TURNS);
 }
 
@@ -60,15 +66,22 @@ static void last_boxes(qn_text *out, const qn_call *call)
 
 static void here_hole(qn_text *out, const qn_call *call)
 {
+    for (int d = 0; d < call->fold.form.boxed; d++) {
+        qn_text_printf(out, "    [[maybe_unused]] int _quern_here%d = _quern_part%d.by;\n", d, d);
+    }
+    last_boxes(out, call);
+}
+
+/* How numbers of positions divide, and how far scans lie apart. */
+static void divide(qn_text *out, const qn_call *call)
+{
     const qn_fold_form *f = &call->fold.form;
     for (int d = 0; d < f->boxed; d++) {
         qn_text_printf(out,
-                       "    const quern::part _quern_part%d((int)_quern_walk.extent[%d].value);\n"
-                       "    [[maybe_unused]] int _quern_here%d = _quern_part%d.by;\n",
-                       d, f->outer + d, d, d);
+                       "    const quern::part _quern_part%d((int)_quern_walk.extent[%d].value);\n",
+                       d, f->outer + d);
     }
     qn_text_printf(out, "    const quern::part _quern_part%d((int)_quern_walk.units);\n", f->boxed);
-    last_boxes(out, call);
     qn_text_puts(out, "    const int _quern_scans = (int)_quern_walk.chunk;\n"
                       "    const int _quern_all = _quern_scans * (int)_quern_walk.units;\n");
     /* scans from one along a dimension to the next */
@@ -85,10 +98,13 @@ static void here_hole(qn_text *out, const qn_call *call)
 
 static void room_hole(qn_text *out, const qn_call *call)
 {
+    divide(out, call);
     qn_text_puts(out, "    int _quern_used = 0;\n");
     for (uint32_t k = 0; k < call->operand_count; k++) {
         const uint32_t size = call->operands[k].item_size;
-        if (home(call, k) == k) {
+        if (by_runs(call, k)) {
+            qn_source_image_room(out, call, k, home(call, k));
+        } else if (home(call, k) == k) {
             qn_text_printf(
                 out,
                 "    const int _quern_pitch%u = quern::box_pitch<%u>((int)_quern_walk.units);\n"
@@ -130,7 +146,7 @@ static void locate(qn_text *out, const qn_call *call, uint32_t k)
                       "                int _quern_offset = 0, _quern_row = 0, _quern_spot = 0;\n"
                       "                bool _quern_there = _quern_own < _quern_all;\n");
     for (int at = 0; at <= f->boxed; at++) {
-        const int d = f->way[k] >> 2 * at & 3;
+        const int d = qn_fold_way_dim(f, k, at);
         const bool last = at == f->boxed;
         next_coordinate(out, f, 4, d, last);
         qn_text_printf(out,
@@ -160,7 +176,7 @@ static void begin_turns(qn_text *out)
                       "_quern_turn++) {\n");
 }
 
-/* Where the piece begins in memory. */
+/* Where the piece begins in memory; and, by runs, in shared memory. */
 static void place_piece(qn_text *out, const qn_call *call, uint32_t k)
 {
     const qn_fold_form *f = &call->fold.form;
@@ -169,72 +185,111 @@ static void place_piece(qn_text *out, const qn_call *call, uint32_t k)
         qn_text_printf(out, " + (long long)_quern_start * _quern_walk.stride[%u][%d]", k, f->kept);
     }
     qn_text_puts(out, ";\n");
+    if (by_runs(call, k)) {
+        qn_source_image_place(out, call, k, home(call, k));
+    }
 }
 
 static void fetch(qn_text *out, const qn_call *call, uint32_t k)
 {
     const uint32_t size = call->operands[k].item_size;
+    begin_loop(out);
     begin_turns(out);
     locate(out, call, k);
     qn_text_printf(out,
                    "                if (_quern_there) {\n"
-                   "                    quern::bring_word<%u>(_quern_room%u + (_quern_row * "
+                   "                    quern::bring_element<%u>(_quern_room%u + (_quern_row * "
                    "_quern_pitch%u + _quern_spot) * %u, _quern_piece%u + _quern_offset);\n"
                    "                }\n"
-                   "            }\n",
+                   "            }\n"
+                   "        }\n",
                    size, home(call, k), home(call, k), size, k);
 }
 
 static void fetch_hole(qn_text *out, const qn_call *call)
 {
-    for (uint32_t k = 0; k < call->input_operands; k++) {
+    for (uint32_t k = 0; k < call->operand_count; k++) {
         place_piece(out, call, k);
-        begin_loop(out);
-        fetch(out, call, k);
-        qn_text_puts(out, "        }\n");
     }
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        if (by_runs(call, k)) {
+            qn_source_image_bring(out, call, k);
+        } else {
+            fetch(out, call, k);
+        }
+    }
+}
+
+static void keep(qn_text *out, const qn_call *call, uint32_t k)
+{
+    const uint32_t size = call->operands[k].item_size;
+    const char *word = qn_source_word(size);
+    begin_loop(out);
+    begin_turns(out);
+    locate(out, call, k);
+    qn_text_printf(out,
+                   "                if (_quern_there) {\n"
+                   "                    *(%s *)(_quern_piece%u + _quern_offset) = *(const %s "
+                   "*)(_quern_room%u + (_quern_row * _quern_pitch%u + _quern_spot) * %u);\n"
+                   "                }\n"
+                   "            }\n"
+                   "        }\n",
+                   word, k, word, home(call, k), home(call, k), size);
 }
 
 static void keep_hole(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
-        const uint32_t size = call->operands[k].item_size;
-        const char *word = qn_source_word(size);
-        place_piece(out, call, k);
-        begin_loop(out);
-        begin_turns(out);
-        locate(out, call, k);
-        qn_text_printf(out,
-                       "                if (_quern_there) {\n"
-                       "                    *(%s *)(_quern_piece%u + _quern_offset) = *(const %s "
-                       "*)(_quern_room%u + (_quern_row * _quern_pitch%u + _quern_spot) * %u);\n"
-                       "                }\n"
-                       "            }\n"
-                       "        }\n",
-                       word, k, word, home(call, k), home(call, k), size);
+        if (by_runs(call, k)) {
+            qn_source_image_take(out, call, k);
+        } else {
+            keep(out, call, k);
+        }
     }
 }
 
 /* ---- scanning ------------------------------------------------------------------------------- */
 
-/* Whether scan `_quern_row` is there, and where it begins in the outputs' memory, for what post may
- * keep of that. */
-static void row_hole(qn_text *out, const qn_call *call)
+/* What the coordinate along dimension `d` adds to where a scan begins. */
+static void count_along(qn_text *out, const qn_call *call, int d)
 {
     const qn_fold_form *f = &call->fold.form;
-    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
-        qn_text_printf(out, "            [[maybe_unused]] long long _quern_reduced%u = 0;\n", k);
-    }
-    qn_text_puts(out, "            [[maybe_unused]] int _quern_outer, _quern_rest = _quern_row;\n"
-                      "            bool _quern_there = true;\n");
-    for (int d = f->boxed - 1; d >= 0; d--) {
-        next_coordinate(out, f, 3, d, d == 0);
-        for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        if (k >= call->input_operands) {
             qn_text_printf(out,
                            "            _quern_reduced%u += (long long)_quern_rest * "
                            "_quern_walk.stride[%u][%d];\n",
                            k, k, f->outer + d);
         }
+        for (int at = 0; by_runs(call, k) && at < qn_fold_way_moves(f, k); at++) {
+            if (qn_fold_way_dim(f, k, at) == d) {
+                qn_text_printf(out,
+                               "            _quern_scan%u += _quern_rest * _quern_apart%u_%d;\n", k,
+                               k, d);
+            }
+        }
+    }
+}
+
+/* Whether scan `_quern_row` is there; where it begins in the outputs' memory, for what post may
+ * keep of that; and, by runs, in shared memory, `_quern_scanK`. */
+static void row_hole(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        if (k >= call->input_operands) {
+            qn_text_printf(out, "            [[maybe_unused]] long long _quern_reduced%u = 0;\n",
+                           k);
+        }
+        if (by_runs(call, k)) {
+            qn_text_printf(out, "            char *_quern_scan%u = _quern_shelf%u;\n", k, k);
+        }
+    }
+    qn_text_puts(out, "            [[maybe_unused]] int _quern_outer, _quern_rest = _quern_row;\n"
+                      "            bool _quern_there = true;\n");
+    for (int d = f->boxed - 1; d >= 0; d--) {
+        next_coordinate(out, f, 3, d, d == 0);
+        count_along(out, call, d);
         qn_text_puts(out, d > 0 ? "            _quern_rest = _quern_outer;\n" : "");
     }
 }
@@ -242,8 +297,19 @@ static void row_hole(qn_text *out, const qn_call *call)
 /* The address of the element in shared memory. */
 static void shelf(qn_text *out, const qn_call *call, uint32_t k)
 {
-    qn_text_printf(out, "(_quern_room%u + (_quern_row * _quern_pitch%u + _quern_spot) * %u)",
-                   home(call, k), home(call, k), call->operands[k].item_size);
+    const qn_fold_form *f = &call->fold.form;
+    if (!by_runs(call, k)) {
+        qn_text_printf(out, "(_quern_room%u + (_quern_row * _quern_pitch%u + _quern_spot) * %u)",
+                       home(call, k), home(call, k), call->operands[k].item_size);
+        return;
+    }
+    qn_text_printf(out, "(_quern_scan%u", k);
+    for (int at = 0; at < qn_fold_way_moves(f, k); at++) {
+        if (qn_fold_way_dim(f, k, at) == f->boxed) {
+            qn_text_printf(out, " + _quern_spot * _quern_apart%u_%d", k, f->boxed);
+        }
+    }
+    qn_text_puts(out, ")");
 }
 
 #define HOLES(X)                                                                                   \
@@ -252,6 +318,7 @@ static void shelf(qn_text *out, const qn_call *call, uint32_t k)
     X(OPERANDS, operands)                                                                          \
     X(BOUNDS, bounds)                                                                              \
     X(FORM, form)                                                                                  \
+    X(STRIPS, strips)                                                                              \
     X(HERE, here)                                                                                  \
     X(ROOM, room)                                                                                  \
     X(INITIAL, initial)                                                                            \
@@ -274,6 +341,7 @@ quern_status qn_scan_boxed_source(qn_text *out, const qn_call *call, qn_header *
     qn_source_operands(&t[OPERANDS], call, 0, call->operand_count);
     qn_text_printf(&t[BOUNDS], "%d, 5", QN_FOLD_BLOCK);
     form_hole(&t[FORM], call);
+    qn_text_puts(&t[STRIPS], call->fold.form.again ? "1" : "0");
     here_hole(&t[HERE], call);
     room_hole(&t[ROOM], call);
     qn_source_scan_initial(&t[INITIAL], call);
@@ -289,6 +357,7 @@ quern_status qn_scan_boxed_source(qn_text *out, const qn_call *call, qn_header *
         .holes = t,
         .hole_count = HOLE_COUNT,
         .headers = QN_FOLD_HEADERS | QN_HEADER(QN_HEADER_SCAN) | QN_HEADER(QN_HEADER_BOX) |
+                   QN_HEADER(QN_HEADER_LINES) | QN_HEADER(QN_HEADER_IMAGE) |
                    QN_HEADER(QN_HEADER_PACK),
     };
     return qn_source_expand(out, call, &template, headers, header_count);

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+//
+// image: the runs of a box of a scan, on their way to shared memory and back. In: a run, bytes that
+// lie on in memory, of elements of I bytes. Out: the same bytes, as far behind a multiple of 16 as
+// in memory. The thing to know: some neighbouring threads, a power of two, take a run, so that short
+// ones leave few of them idle.
+#pragma once
+
+namespace quern
+{
+
+// How the block shares out runs of at most so many bytes: a run has `1 << shift` threads, of which
+// this one is `mine`; its first run, and how many runs on the next one is. A thread has several
+// words of long runs, unless the block has few.
+struct sharing {
+    int shift, mine, first, abreast;
+
+    __device__ __forceinline__ sharing(int bytes, int runs) : shift(0)
+    {
+        const int words = (bytes + 30) / 16; // wherever the run begins
+        while (1 << shift < words && shift < 2) {
+            shift++;
+        }
+        while (shift < 5 && 6 << shift <= words) {
+            shift++;
+        }
+        while (1 << shift < words && runs << shift <= 128) {
+            shift++;
+        }
+        mine = threadIdx.x & ((1 << shift) - 1);
+        first = threadIdx.x >> shift;
+        abreast = 256 >> shift;
+    }
+};
+
+// A number that the compiler keeps, where it would rather compute it again and again.
+__device__ __forceinline__ int settled(int n)
+{
+    asm volatile("" : "+r"(n));
+    return n;
+}
+
+// What memory an array has, in bytes from where a box of it begins, as far as a box reaches.
+struct extent {
+    int low, high;
+
+    __device__ __forceinline__ extent(const char *box, const char *array, const memory &all)
+        : low((int)max((long long)(array + all.low - box), -(1ll << 30))),
+          high((int)min((long long)(array + all.high - box), 1ll << 30))
+    {
+    }
+};
+
+// Begin to bring a run in, that begins at byte `offset` of a box.
+template <int I_>
+__device__ __forceinline__ void bring_run(char *to, const char *box, int offset, int bytes,
+                                          const sharing &share, const extent &there)
+{
+    typedef typename word<I_>::type element;
+    const char *const from = box + offset;
+#pragma unroll 1
+    for (int at = 16 * share.mine - (int)((size_t)from & 15); at < bytes;
+         at += 16 << share.shift) {
+        if (offset + at >= there.low && offset + at + 16 <= there.high) {
+            bring_word(to + at, from + at);
+        } else {
+#pragma unroll 1
+            for (int b = max(at, 0); b < min(at + 16, bytes); b += I_) {
+                *(element *)(to + b) = *(const element *)(from + b);
+            }
+        }
+    }
+}
+
+// Begin to bring an element in, of those that go one by one.
+template <int I_> __device__ __forceinline__ void bring_element(void *to, const void *from)
+{
+    if constexpr (I_ >= 4) {
+        bring_word<I_>(to, from);
+    } else {
+        *(typename word<I_>::type *)to = *(const typename word<I_>::type *)from;
+    }
+}
+
+// S bytes of an end, at byte `at` of the run, if its length `has` them.
+template <int S_, int I_>
+__device__ __forceinline__ void take_piece(char *to, const char *from, int at, int has)
+{
+    typedef typename word<S_>::type piece;
+    if (S_ >= I_ && (has & S_) != 0) {
+        *(piece *)(to + at) = *(const piece *)(from + at);
+    }
+}
+
+// Take a run back: in words, and what is in front of the first and behind the last by one thread
+// each, in pieces that grow towards the words.
+template <int I_>
+__device__ __forceinline__ void take_run(char *to, const char *from, int bytes,
+                                         const sharing &share)
+{
+    typedef typename word<I_>::type element;
+    const run_words words(to, bytes);
+#pragma unroll 1
+    for (int k = share.mine; k < words.count; k += 1 << share.shift) {
+        const int at = words.head + 16 * k;
+        store_word(to + at, *(const uint4 *)(from + at));
+    }
+    if (bytes < 31) { // there may be no word
+#pragma unroll 1
+        for (int k = share.mine * I_; k < bytes - 16 * words.count; k += I_ << share.shift) {
+            const int at = words.single(k);
+            *(element *)(to + at) = *(const element *)(from + at);
+        }
+        return;
+    }
+    if (share.mine == 0) {
+        const int head = words.head;
+        take_piece<1, I_>(to, from, 0, head);
+        take_piece<2, I_>(to, from, head & 1, head);
+        take_piece<4, I_>(to, from, head & 3, head);
+        take_piece<8, I_>(to, from, head & 7, head);
+    }
+    if (share.mine == 1) { // runs of two words and more have several threads
+        const int end = words.head + 16 * words.count, rest = bytes - end;
+        take_piece<8, I_>(to, from, end, rest);
+        take_piece<4, I_>(to, from, end + (rest & 8), rest);
+        take_piece<2, I_>(to, from, end + (rest & 12), rest);
+        take_piece<1, I_>(to, from, end + (rest & 14), rest);
+    }
+}
+
+} // namespace quern
