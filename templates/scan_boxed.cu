@@ -9,12 +9,12 @@ HOLE_room
     quern::front<_type_reduce> _quern_initial;
 HOLE_initial
 #if HOLE_strips
-    // A scan has `_quern_strips` threads: this one has strip `_quern_strip` of scan `_quern_row`.
+    // A scan has `_quern_strips` threads: this one has strip `_quern_strip` of scan `_quern_number`.
     __shared__ alignas(_type_reduce) char _quern_sums[384 * sizeof(_type_reduce)];
     _quern_slot *const _quern_passed = (_quern_slot *)_quern_sums, *const _quern_last = _quern_passed + 256;
     const int _quern_strips = (int)_quern_walk.workers;
     const int _quern_strip = (int)threadIdx.x / _quern_scans;
-    const int _quern_row = (int)threadIdx.x - _quern_strip * _quern_scans;
+    const int _quern_number = (int)threadIdx.x - _quern_strip * _quern_scans;
 #endif
 #pragma unroll 1
     for (_quern_index _quern_output = blockIdx.x; _quern_output < _quern_walk.beside;
@@ -37,64 +37,43 @@ HOLE_fetch
 HOLE_row
                 const int _quern_each = (_quern_length + _quern_strips - 1) / _quern_strips;
                 const int _quern_from = _quern_strip * _quern_each;
-                const int _quern_end = _quern_there && _quern_strip < _quern_strips
+                const int _quern_end = _quern_inside && _quern_strip < _quern_strips
                                            ? min(_quern_from + _quern_each, _quern_length)
                                            : 0;
                 const bool _quern_own = _quern_from < _quern_end;
-                _quern_slot _quern_sum;
+#include "scan_boxed_strip_sum.inc"
                 if (_quern_own) {
-                    const int _quern_spot = _quern_from;
-                    constexpr bool _quern_has = false;
-#include "scan_boxed_sum.inc"
-                }
-#pragma unroll 4
-                for (int _quern_spot = _quern_from + 1; _quern_spot < _quern_end; _quern_spot++) {
-                    constexpr bool _quern_has = true;
-#include "scan_boxed_sum.inc"
-                }
-                if (_quern_own) {
-                    _quern_passed[threadIdx.x] = _quern_sum;
+                    _quern_passed[threadIdx.x] = _quern_sum[0];
                 }
                 __syncthreads();
-                quern::front<_type_reduce> _quern_front = _quern_initial;
+                quern::front<_type_reduce> _quern_front[1] = {_quern_initial};
                 if (_quern_pieces && _quern_start > 0) {
-                    _quern_front.begin(_quern_last[_quern_row % 128].value);
+                    _quern_front[0].begin(_quern_last[_quern_number % 128].value);
                 }
                 if (_quern_own) {
 #pragma unroll 1
-                    for (int _quern_at = _quern_row; _quern_at < (int)threadIdx.x;
+                    for (int _quern_at = _quern_number; _quern_at < (int)threadIdx.x;
                          _quern_at += _quern_scans) {
-                        _quern_front.append(_quern_passed[_quern_at], _quern_scan);
+                        _quern_front[0].append(_quern_passed[_quern_at], _quern_scan);
                     }
                 }
-                int _quern_first = _quern_from;
-                if (!_quern_front.has && _quern_own) {
-                    const int _quern_spot = _quern_from;
-                    constexpr bool _quern_has = false;
-#include "scan_boxed_give.inc"
-                    _quern_first++;
-                }
-#pragma unroll 4
-                for (int _quern_spot = _quern_first; _quern_spot < _quern_end; _quern_spot++) {
-                    constexpr bool _quern_has = true;
-#include "scan_boxed_give.inc"
-                }
+#include "scan_boxed_strip_give.inc"
                 __syncthreads();
                 if (_quern_pieces && _quern_own && _quern_end == _quern_length) {
-                    _quern_last[_quern_row] = _quern_front.value;
+                    _quern_last[_quern_number] = _quern_front[0].value;
                 }
             }
 #else
 #pragma unroll 1
-            for (int _quern_row = threadIdx.x; _quern_row < _quern_scans; _quern_row += 256) {
+            for (int _quern_number = threadIdx.x; _quern_number < _quern_scans; _quern_number += 256) {
 HOLE_row
-                if (!_quern_there) {
+                if (!_quern_inside) {
                     continue;
                 }
-                quern::front<_type_reduce> _quern_front =
-                    _quern_pieces ? _quern_carried : _quern_initial;
+                quern::front<_type_reduce> _quern_front[1] = {_quern_pieces ? _quern_carried
+                                                                            : _quern_initial};
                 int _quern_first = 0;
-                if (!_quern_front.has) {
+                if (!_quern_front[0].has) {
                     constexpr int _quern_spot = 0;
                     constexpr bool _quern_has = false;
 #include "scan_boxed_give.inc"
@@ -105,7 +84,7 @@ HOLE_row
                     constexpr bool _quern_has = true;
 #include "scan_boxed_give.inc"
                 }
-                _quern_carried = _quern_front;
+                _quern_carried = _quern_front[0];
             }
             __syncthreads();
 #endif

@@ -22,20 +22,22 @@
 #define SUM_COST     6    /* a sum of a thread in front of another's */
 #define BLOCK_COST   110  /* a box or a piece of it, whatever is in it, and for each */
 #define HEAD_COST    40   /* operand */
+#define CHAIN_COST   450  /* a thread of a tile whose pieces have blocks of their own */
 #define WAIT_COST    1500 /* an element of a box of one thread, which waits for each */
 #define BANK_COST    5    /* a bank that a warp asks once more */
 #define INPUT_TORN   32   /* bytes that are read in vain at the ends of a run, or meanwhile */
-#define PIECE_TIME   1.3  /* times as long if a box comes in pieces, each of which waits */
+#define PIECE_TIME   1.3  /* times as long if a box comes in pieces, each of which waits: */
+#define SPLIT_TIME   1.25 /* for a block of its own each */
 #define START_COST   6    /* in units */
 
 #define LEAST_STRIP 4 /* elements of a thread, where a scan has several */
 
 /* Bytes of shared memory: five, three, two blocks to a processor; and times as long what is done by
- * fewer takes. */
+ * fewer takes, whose tiles do not wait for each other, or do: of these, larger ones wait less. */
 static const struct room {
     int64_t bytes;
-    double time;
-} rooms[] = {{44 << 10, 1}, {74 << 10, 1.2}, {112 << 10, 1.4}};
+    double time, split_time;
+} rooms[] = {{44 << 10, 1, 1}, {74 << 10, 1.2, 1}, {112 << 10, 1.4, 1.05}};
 
 /* ---- how operands lie ----------------------------------------------------------------------- */
 
@@ -138,8 +140,9 @@ static double scan_cost(const qn_fold_making *m, const qn_scan_box *b)
     const double scan = SCAN_COST + PLACE_COST * (dims_of(f, b) - 1);
     const double each = f->length <= QN_BOX_KNOWN ? KNOWN_COST : ELEMENT_COST;
     double cost = each + TAKE_COST * (double)m->count + scan * threads / piece;
-    if (b->threads > 1) { /* twice, with what lies in front of each thread between */
-        cost += each + TAKE_COST * (double)m->inputs + SUM_COST * threads * threads / 2 / piece;
+    if (b->threads > 1 || b->split) { /* twice, with what lies in front of each thread between */
+        cost += each + TAKE_COST * (double)m->inputs;
+        cost += (b->split ? CHAIN_COST : SUM_COST * threads / 2) * threads / piece;
     }
     const double live = QN_MIN(threads * (double)b->scans, (double)QN_FOLD_BLOCK);
     return cost + (b->threads > 1 ? 2 : 1) * WAIT_COST * (1 / live - 1.0 / QN_FOLD_BLOCK);
@@ -158,7 +161,9 @@ void qn_box_settle(const qn_fold_making *m, qn_scan_box *b)
     const int64_t piece = b->extent[m->fold->form.kept];
     const int64_t most = QN_MIN(QN_FOLD_BLOCK / b->scans, piece / LEAST_STRIP);
     b->threads = 1;
-    if (m->fold->length > QN_BOX_KNOWN && most > 1) {
+    if (b->split) {
+        b->threads = QN_FOLD_BLOCK / b->scans;
+    } else if (m->fold->length > QN_BOX_KNOWN && most > 1) {
         const double alone = scan_cost(m, b);
         b->threads = most;
         b->threads = scan_cost(m, b) < alone ? most : 1;
@@ -246,8 +251,8 @@ int64_t qn_box_room(const qn_fold_making *m, const qn_scan_box *b)
 /* The least room that the box fits, beside sums of threads; NULL: none does. */
 static const struct room *room_for(const qn_fold_making *m, const qn_scan_box *b)
 {
-    const int64_t sums = b->threads > 1 ? QN_BOX_SUMS * (int64_t)b->value_size : 0;
-    const int64_t bytes = qn_box_room(m, b) + sums;
+    const int64_t sums = b->split ? 3 * QN_FOLD_BLOCK : b->threads > 1 ? QN_BOX_SUMS : 0;
+    const int64_t bytes = qn_box_room(m, b) + sums * b->value_size;
     for (size_t r = 0; r < QN_COUNT(rooms); r++) {
         if (bytes <= rooms[r].bytes && (r == 0 || rooms[r].bytes <= m->rules->shared)) {
             return &rooms[r];
@@ -274,8 +279,9 @@ double qn_box_cost(const qn_fold_making *m, const qn_scan_box *b)
         code += copy_cost(m, b, k, b->runs[k]);
         memory += run_cost(m, b, k, b->runs[k]);
     }
-    memory *= piece < f->length ? PIECE_TIME : 1;
-    return START_COST + room_for(m, b)->time * QN_MAX(code / UNIT, memory);
+    memory *= b->split ? SPLIT_TIME : piece < f->length ? PIECE_TIME : 1;
+    const struct room *room = room_for(m, b);
+    return START_COST + (b->split ? room->split_time : room->time) * QN_MAX(code / UNIT, memory);
 }
 
 double qn_box_banks_cost(const qn_fold_making *m, const qn_scan_box *b)

@@ -19,7 +19,12 @@
 #define MOST_RUN      512       /* bytes of a run, to begin with */
 #define BLOCKS        4         /* for a processor at least; with more, each has several boxes: */
 #define MOST_BLOCKS   40
-#define MOST_ITEM     16 /* bytes */
+#define TILES         3          /* pieces with blocks of their own, for a processor at least */
+#define MOST_VALUE    16         /* bytes that such blocks leave for each other */
+#define SHORTER       8          /* strips of theirs to choose from */
+#define MOST_ITEM     16         /* bytes */
+#define NARROW        4          /* bytes */
+#define ROOM          (96 << 10) /* that a block may have, where operands lie alike */
 
 /* ---- choosing ------------------------------------------------------------------------------- */
 
@@ -42,11 +47,26 @@ static bool may_count(const qn_fold_making *m, const qn_scan_box *b)
     return by_runs || b->scans * b->extent[m->fold->form.kept] <= MOST_ELEMENTS;
 }
 
+/* Where boxes are few, pieces have blocks of their own. False: there are too few of these, too, or
+ * not all boxes are whole. */
+static bool split(const qn_fold_making *m, qn_scan_box *b)
+{
+    const qn_fold *f = m->fold;
+    const int64_t pieces = qn_over(f->length, b->extent[f->form.kept]);
+    bool whole = m->rules->in_turns && b->value_size <= MOST_VALUE && pieces > 1;
+    for (int d = 0; d < f->form.kept; d++) {
+        whole &= f->extent[d] % b->extent[d] == 0;
+    }
+    b->split = true;
+    return whole && count_boxes(f, b) * pieces >= (int64_t)m->rules->processors * TILES;
+}
+
 /* Share out the positions of each dimension, and settle the rest. False: there is no such box. */
 static bool finish(const qn_fold_making *m, qn_scan_box *b)
 {
     const qn_fold *f = m->fold;
     int inside = 0, outside = 0;
+    b->split = false;
     b->scans = 1;
     for (int d = 0; d <= f->form.kept; d++) {
         const int64_t all = f->extent[d];
@@ -62,7 +82,7 @@ static bool finish(const qn_fold_making *m, qn_scan_box *b)
     }
     if (inside > QN_FOLD_BOX_DIMS || inside + outside + 1 > QUERN_MAX_NDIM || b->scans < 2 ||
         (b->extent[f->form.kept] < f->length && b->scans > QN_FOLD_BLOCK) ||
-        count_boxes(f, b) < (int64_t)m->rules->processors * BLOCKS) {
+        (count_boxes(f, b) < (int64_t)m->rules->processors * BLOCKS && !split(m, b))) {
         return false;
     }
     qn_box_settle(m, b);
@@ -89,13 +109,27 @@ typedef struct choice {
     double cost;
 } choice;
 
+static void keep_better(const qn_fold_making *m, const qn_scan_box *b, choice *best)
+{
+    const double cost = qn_box_cost(m, b) + qn_box_banks_cost(m, b);
+    if (best->cost == 0 || cost < best->cost) {
+        *best = (choice){*b, cost};
+    }
+}
+
+/* `cost`: of the box wherever scans meet. Where pieces have blocks of their own, somewhat shorter
+ * ones may have the strips of their threads in other banks. */
 static void compare(const qn_fold_making *m, qn_scan_box b, double cost, choice *best)
 {
-    if ((best->cost == 0 || cost < best->cost) && qn_box_part_banks(m, &b)) {
-        cost = qn_box_cost(m, &b) + qn_box_banks_cost(m, &b);
-        if (best->cost == 0 || cost < best->cost) {
-            *best = (choice){b, cost};
-        }
+    if ((best->cost != 0 && cost >= best->cost) || !qn_box_part_banks(m, &b)) {
+        return;
+    }
+    keep_better(m, &b, best);
+    int64_t *const piece = &b.extent[m->fold->form.kept];
+    const int64_t strip = *piece / b.threads;
+    for (int64_t n = 0; b.split && n < QN_MIN(SHORTER, strip / 4); n++) {
+        *piece = (strip - n) * b.threads;
+        keep_better(m, &b, best);
     }
 }
 
@@ -238,9 +272,16 @@ static void fill(const qn_fold_making *m, const qn_scan_box *b)
     f->workers = (uint32_t)b->threads;
     f->beside = count_boxes(&from, b);
     f->groups = QN_MIN(f->beside, (int64_t)m->rules->processors * MOST_BLOCKS);
-    f->form.again = b->threads > 1;
+    f->form.again = b->threads > 1 && !b->split;
     f->form.known = f->form.pieces || f->length > QN_BOX_KNOWN ? 0 : (uint8_t)f->length;
     f->splits = 1;
+    if (b->split) {
+        f->workers = (uint32_t)b->scans;
+        f->groups = f->beside;
+        f->splits = qn_over(f->length, f->units);
+        f->form.block = f->form.split = 1;
+        qn_fold_choose_bunches(f);
+    }
 }
 
 /* True when two operands lie in different orders: along one of two dimensions an operand is denser
@@ -262,6 +303,49 @@ static bool lie_otherwise(const qn_fold_making *m)
         }
     }
     return otherwise;
+}
+
+/* True where rows of less than a sector, side by side for each position, run backwards in one
+ * operand and forwards in another: strips take their elements one by one. */
+static bool has_turned_rows(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    const int lane = f->form.kept - 1;
+    bool forwards = false, backwards = false, narrow = true;
+    for (size_t k = 0; k < m->count; k++) {
+        const int64_t stride = f->stride[k][lane];
+        forwards |= stride > 0;
+        backwards |= stride < 0;
+        narrow &= qn_magnitude(stride) * f->extent[lane] < QN_SECTOR_BYTES;
+    }
+    return f->form.strips && forwards && backwards && narrow;
+}
+
+/* True where a thread goes down columns, and reads or writes less than a word for each position. */
+static bool goes_down_narrow(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    uint32_t least = NARROW;
+    for (size_t k = 0; k < m->count; k++) {
+        least = QN_MIN(least, m->operands[k].item_size * f->form.lanes);
+    }
+    return f->form.descends && !f->form.swath && least < NARROW;
+}
+
+/* True where a box may do better than what is planned although operands lie alike. On an H200, of a
+ * copy's speed, staged and by boxes: bfloat16 by int8 along rows of 127 0.50 and 0.80, pairs of
+ * uint8 along (283572, 3, 31, 2) with gaps 0.15 and 0.43; down columns, 2 uint8 into int32 0.64 and
+ * 0.81; in strips, 5 columns of int8 backwards 0.10 and 0.48. But staged, rows of 4 int16 with gaps
+ * 0.58 and 0.50. */
+static bool may_outdo(const qn_fold_making *m, const qn_scan_box *b)
+{
+    const qn_fold *f = m->fold;
+    bool by_runs = true;
+    for (size_t k = m->inputs; k < m->count; k++) {
+        by_runs &= b->runs[k] > 0;
+    }
+    return (f->form.staged && (f->form.kept > 1 || by_runs)) || goes_down_narrow(m) ||
+           has_turned_rows(m);
 }
 
 /* True when all elements lie where their width asks for, and not too far apart in a box. */
@@ -292,11 +376,17 @@ void qn_fold_take_boxes(const qn_fold_making *m, uint32_t value_size)
     const qn_fold_rules *r = m->rules;
     if (f->form.kept == 0 || f->form.reduced != 1 || f->length < 2 || f->outputs == 0 ||
         f->cost == 0 || value_size == 0 || r->positions || r->by_address || r->pack_bytes == 0 ||
-        m->inputs == 0 || m->inputs == m->count || !r->repeats || !lie_otherwise(m)) {
+        m->inputs == 0 || m->inputs == m->count || !r->repeats) {
+        return;
+    }
+    const bool otherwise = lie_otherwise(m);
+    const bool others = f->form.staged || goes_down_narrow(m) || has_turned_rows(m);
+    if (!otherwise && (r->shared < ROOM || !others)) {
         return;
     }
     const choice best = choose_box(m, value_size);
-    if (best.cost != 0 && best.cost < f->cost && lies_well(m, &best.box)) {
+    if (best.cost != 0 && best.cost < f->cost && lies_well(m, &best.box) &&
+        (otherwise || may_outdo(m, &best.box))) {
         fill(m, &best.box);
         f->cost = best.cost;
     }
@@ -309,7 +399,7 @@ void qn_fold_print_boxes(qn_text *out, const qn_fold *f)
         qn_text_printf(out, "%s%lld", d > 0 ? " x " : "", (long long)f->extent[f->form.outer + d]);
     }
     qn_text_puts(out, " scans");
-    if (f->workers > 1) {
+    if (f->form.again) {
         qn_text_printf(out, ", %u threads a scan", f->workers);
     }
     if (f->form.pieces) {

@@ -19,6 +19,7 @@ typedef struct qn_scan_box {
                                          come at once */
     int64_t scans;
     int64_t threads;                    /**< of a scan */
+    bool split;                         /**< each piece has a block of its own */
     uint32_t value_size;                /**< of what is combined */
     uint8_t runs[QUERN_MAX_PARAMETERS]; /**< by operand: its dimensions that make a run, nearest in
                                              memory first; 0: it goes by elements */

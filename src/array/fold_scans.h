@@ -171,6 +171,8 @@ static inline int qn_fold_way_moves(const qn_fold_form *f, size_t k)
 void qn_fold_take_strips(const qn_fold_making *m, uint32_t value_size, bool apart);
 /** Have a block hold such tiles in shared memory and registers, where all inputs come in words. */
 void qn_fold_hold_columns(const qn_fold_making *m, uint32_t value_size);
+/** Choose the tiles of a bunch. */
+void qn_fold_choose_bunches(qn_fold *fold);
 /** Units of a thread that are taken at once. */
 enum { QN_STRIPS_BATCH = 4 };
 /** True when all operands are dense lines that follow each other, and a block has a thread for each

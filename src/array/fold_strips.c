@@ -99,9 +99,9 @@ static uint32_t choose_steps(const qn_fold_making *m)
     return steps;
 }
 
-/* Choose the tiles of a bunch. With fewer in each, a tile folds fewer sums, and more tiles wait for
- * others that wait. Bunches make bundles where there are more of them than tiles in a bunch. */
-static void choose_bunches(qn_fold *f)
+/* With fewer tiles in each, a tile folds fewer sums, and more tiles wait for others that wait.
+ * Bunches make bundles where there are more of them than tiles in a bunch. */
+void qn_fold_choose_bunches(qn_fold *f)
 {
     uint8_t n = f->splits < MANY_TILES ? FEW_BUNCH : LEAST_BUNCH;
     while (n < MOST_BUNCH && f->splits >> (2 * n + 1) > (int64_t)1 << n) {
@@ -159,7 +159,7 @@ static bool take_parts(const qn_fold_making *m, uint32_t value_size)
         return false;
     }
     f->form.block = f->form.split = 1;
-    choose_bunches(f);
+    qn_fold_choose_bunches(f);
     return true;
 }
 
@@ -173,7 +173,7 @@ void qn_fold_take_strips(const qn_fold_making *m, uint32_t value_size, bool apar
     }
     narrow_lanes(m, value_size);
     if (qn_fold_take_lines(m, value_size)) {
-        choose_bunches(f);
+        qn_fold_choose_bunches(f);
         return;
     }
     const uint32_t bytes = QN_MAX(1, qn_fold_unit_bytes(&f->form, m->operands, m->inputs));
@@ -183,7 +183,7 @@ void qn_fold_take_strips(const qn_fold_making *m, uint32_t value_size, bool apar
         steps /= 2;
         set_steps(f, steps);
     }
-    choose_bunches(f);
+    qn_fold_choose_bunches(f);
 }
 
 /* ---- held ----------------------------------------------------------------------------------- */
@@ -243,7 +243,7 @@ static void put_held(const qn_fold_making *m, uint32_t bytes, uint32_t held, uin
     }
     f->form.held = (uint8_t)held;
     f->shared = held * bytes * QN_FOLD_BLOCK;
-    choose_bunches(f);
+    qn_fold_choose_bunches(f);
 }
 
 /* Lanes of whole packs, of rows that were planned by parts. */

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// y[j][i], the sums of x[i][j] along j: templates/scan_boxed.cu by hand. A box has 64 rows of x, and a
-// piece of them at a time. -DEXCLUSIVE=1: without the element itself; -DSTRIPS=1: a scan has several
-// threads.
+// y[j][i], the sums of x[i][j] along j: templates/scan_boxed.cu by hand. A box has 64 rows of x,
+// and a piece of them at a time. -DEXCLUSIVE=1: without the element itself; -DSTRIPS=1: a scan has
+// several threads. -DTILES=1: each piece has a block of its own, templates/scan_boxed_tiles.cu.
 //
-//   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DEXCLUSIVE=0 -DSTRIPS=0
+//   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DEXCLUSIVE=0 -DSTRIPS=0 -DTILES=0
 //     tests/template/drive_scan_boxed.cu
 #define DIMENSIONS 3
 #include "sum.cuh"
 // in this order
 #include "box.cuh"
 #include "scan.cuh"
+// in this order
+#include "strips.cuh"
 
-#define HOLE_bounds 256, 5
+#define HOLE_bounds 256, 3
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
-    constexpr bool _quern_exclusive = EXCLUSIVE, _quern_pieces = true;                             \
-    constexpr int _quern_turns = 4, _quern_known = 0;
+    constexpr bool _quern_exclusive = EXCLUSIVE, _quern_pieces = true, _quern_bundles = true;      \
+    constexpr int _quern_turns = 4, _quern_known = 0, _quern_lanes = 1, _quern_bunch = 5;
 #define HOLE_strips STRIPS
 #define HOLE_kept                                                                                  \
     const char *const x = (const char *)_quern_array0 + _quern_output * _quern_walk.stride[0][0];  \
@@ -46,9 +48,13 @@
                 room[row * pitch + spot];                                                          \
         }                                                                                          \
     }
-#define HOLE_row  const bool _quern_there = _quern_row < here;
-#define HOLE_take float &element = room[_quern_row * pitch + _quern_spot];
+#define HOLE_row       const bool _quern_inside = _quern_number < here;
+#define HOLE_take      float &element = room[_quern_number * pitch + _quern_spot];
 #define HOLE_arguments element, 0
 #define HOLE_give      _quern_post(element, element, 0, _quern_value.value);
 
+#if TILES
+#include "scan_boxed_tiles.cu"
+#else
 #include "scan_boxed.cu"
+#endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * source_scan_boxed: the CUDA source of a scan by boxes. In: a call whose fold is planned so. Out:
- * the text of templates/scan_boxed.cu with its holes filled. The thing to know: dimensions inside a
+ * the text of templates/scan_boxed.cu, or of scan_boxed_tiles.cu where pieces of a scan have blocks
+ * of their own, with its holes filled. The thing to know: dimensions inside a
  * box count from 0, and that of the scan is the last. `_quern_partD` divides by the extent of
  * dimension D, and `_quern_hereD` is how much of it this box has. In the room of operand K,
  * `_quern_roomK`, a scan begins `_quern_pitchK` elements behind the one before it. On its way in or
@@ -12,6 +13,8 @@
 #include "engine/source/source_folds.h"
 
 #define TURNS 4 /* elements of a thread that are under way together */
+#define BOXES 5 /* blocks that a processor should hold: */
+#define TILES 3 /* where they wait for each other, too */
 
 static uint32_t home(const qn_call *call, uint32_t k)
 {
@@ -30,11 +33,18 @@ static bool is_cut(const qn_fold_form *f, int d)
 
 static void form_hole(qn_text *out, const qn_call *call)
 {
-    qn_source_index_type(out, call->fold.form.wide);
+    const qn_fold_form *f = &call->fold.form;
+    qn_source_index_type(out, f->wide);
     qn_source_flag(out, "exclusive", call->kernel->exclusive);
-    qn_source_flag(out, "pieces", call->fold.form.pieces);
-    qn_source_number(out, "known", call->fold.form.known);
+    qn_source_number(out, "known", f->known);
     qn_source_number(out, "turns", TURNS);
+    if (f->split) {
+        qn_source_number(out, "lanes", 1);
+        qn_source_number(out, "bunch", f->strips);
+        qn_source_flag(out, "bundles", f->bundles);
+    } else {
+        qn_source_flag(out, "pieces", f->pieces);
+    }
 }
 
 /* ---- the box -------------------------------------------------------------------------------- */
@@ -129,9 +139,9 @@ static void next_coordinate(qn_text *out, const qn_fold_form *f, int levels, int
     if (is_cut(f, d)) {
         qn_source_indent(out, levels);
         if (d == f->boxed) {
-            qn_text_puts(out, "_quern_there &= _quern_rest < _quern_length;\n");
+            qn_text_puts(out, "_quern_inside &= _quern_rest < _quern_length;\n");
         } else {
-            qn_text_printf(out, "_quern_there &= _quern_rest < _quern_here%d;\n", d);
+            qn_text_printf(out, "_quern_inside &= _quern_rest < _quern_here%d;\n", d);
         }
     }
 }
@@ -144,7 +154,7 @@ static void locate(qn_text *out, const qn_call *call, uint32_t k)
                       "                [[maybe_unused]] int _quern_outer, _quern_rest = "
                       "_quern_own;\n"
                       "                int _quern_offset = 0, _quern_row = 0, _quern_spot = 0;\n"
-                      "                bool _quern_there = _quern_own < _quern_all;\n");
+                      "                bool _quern_inside = _quern_own < _quern_all;\n");
     for (int at = 0; at <= f->boxed; at++) {
         const int d = qn_fold_way_dim(f, k, at);
         const bool last = at == f->boxed;
@@ -197,7 +207,7 @@ static void fetch(qn_text *out, const qn_call *call, uint32_t k)
     begin_turns(out);
     locate(out, call, k);
     qn_text_printf(out,
-                   "                if (_quern_there) {\n"
+                   "                if (_quern_inside) {\n"
                    "                    quern::bring_element<%u>(_quern_room%u + (_quern_row * "
                    "_quern_pitch%u + _quern_spot) * %u, _quern_piece%u + _quern_offset);\n"
                    "                }\n"
@@ -228,7 +238,7 @@ static void keep(qn_text *out, const qn_call *call, uint32_t k)
     begin_turns(out);
     locate(out, call, k);
     qn_text_printf(out,
-                   "                if (_quern_there) {\n"
+                   "                if (_quern_inside) {\n"
                    "                    *(%s *)(_quern_piece%u + _quern_offset) = *(const %s "
                    "*)(_quern_room%u + (_quern_row * _quern_pitch%u + _quern_spot) * %u);\n"
                    "                }\n"
@@ -271,7 +281,7 @@ static void count_along(qn_text *out, const qn_call *call, int d)
     }
 }
 
-/* Whether scan `_quern_row` is there; where it begins in the outputs' memory, for what post may
+/* Whether scan `_quern_number` is there; where it begins in the outputs' memory, for what post may
  * keep of that; and, by runs, in shared memory, `_quern_scanK`. */
 static void row_hole(qn_text *out, const qn_call *call)
 {
@@ -285,13 +295,16 @@ static void row_hole(qn_text *out, const qn_call *call)
             qn_text_printf(out, "            char *_quern_scan%u = _quern_shelf%u;\n", k, k);
         }
     }
-    qn_text_puts(out, "            [[maybe_unused]] int _quern_outer, _quern_rest = _quern_row;\n"
-                      "            bool _quern_there = true;\n");
+    qn_text_puts(out,
+                 "            bool _quern_inside = true;\n"
+                 "            {\n"
+                 "            [[maybe_unused]] int _quern_outer, _quern_rest = _quern_number;\n");
     for (int d = f->boxed - 1; d >= 0; d--) {
         next_coordinate(out, f, 3, d, d == 0);
         count_along(out, call, d);
         qn_text_puts(out, d > 0 ? "            _quern_rest = _quern_outer;\n" : "");
     }
+    qn_text_puts(out, "            }\n");
 }
 
 /* The address of the element in shared memory. */
@@ -299,7 +312,7 @@ static void shelf(qn_text *out, const qn_call *call, uint32_t k)
 {
     const qn_fold_form *f = &call->fold.form;
     if (!by_runs(call, k)) {
-        qn_text_printf(out, "(_quern_room%u + (_quern_row * _quern_pitch%u + _quern_spot) * %u)",
+        qn_text_printf(out, "(_quern_room%u + (_quern_number * _quern_pitch%u + _quern_spot) * %u)",
                        home(call, k), home(call, k), call->operands[k].item_size);
         return;
     }
@@ -335,11 +348,12 @@ _Static_assert(HOLE_COUNT <= QN_TEMPLATE_HOLES, "room for all holes");
 quern_status qn_scan_boxed_source(qn_text *out, const qn_call *call, qn_header *headers,
                                   size_t *header_count)
 {
+    const bool split = call->fold.form.split;
     qn_text t[HOLE_COUNT] = {{0}};
     qn_source_fold_holes(t, call);
     qn_source_function(&t[SCAN], call, QN_REDUCE);
     qn_source_operands(&t[OPERANDS], call, 0, call->operand_count);
-    qn_text_printf(&t[BOUNDS], "%d, 5", QN_FOLD_BLOCK);
+    qn_text_printf(&t[BOUNDS], "%d, %d", QN_FOLD_BLOCK, split ? TILES : BOXES);
     form_hole(&t[FORM], call);
     qn_text_puts(&t[STRIPS], call->fold.form.again ? "1" : "0");
     here_hole(&t[HERE], call);
@@ -352,13 +366,13 @@ quern_status qn_scan_boxed_source(qn_text *out, const qn_call *call, qn_header *
     qn_source_shelves_give(&t[GIVE], call, shelf, "_quern_start + _quern_spot");
     keep_hole(&t[KEEP], call);
     const qn_source_template template = {
-        .text = qn_embedded_scan_boxed_cu,
+        .text = split ? qn_embedded_scan_boxed_tiles_cu : qn_embedded_scan_boxed_cu,
         .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
         .holes = t,
         .hole_count = HOLE_COUNT,
         .headers = QN_FOLD_HEADERS | QN_HEADER(QN_HEADER_SCAN) | QN_HEADER(QN_HEADER_BOX) |
                    QN_HEADER(QN_HEADER_LINES) | QN_HEADER(QN_HEADER_IMAGE) |
-                   QN_HEADER(QN_HEADER_PACK),
+                   QN_HEADER(QN_HEADER_PACK) | (split ? QN_HEADER(QN_HEADER_STRIPS) : 0),
     };
     return qn_source_expand(out, call, &template, headers, header_count);
 }

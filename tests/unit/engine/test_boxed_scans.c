@@ -59,6 +59,15 @@ static int64_t place_of(const layout *l, const int64_t *at)
     return place;
 }
 
+/* Few scans of thousands of elements, whose pieces have blocks of their own. */
+static void draw_long_shape(int64_t *shape, int axis)
+{
+    for (int d = 0; d < DIMS; d++) {
+        shape[d] = 1 + rand() % 3 + (rand() % 3 == 0 ? rand() % 7 : 0);
+    }
+    shape[axis] = (whole_is_soft() ? 700 : 70000) + rand() % 5000;
+}
+
 /* Few thousand to a few ten thousand elements, along an axis that is short or in pieces. */
 static void draw_shape(int64_t *shape, int axis)
 {
@@ -133,20 +142,20 @@ static quern_kernel *scan_of(const way *w)
     return kernel;
 }
 
-/* How many plans were those this is about; in pieces, with several threads a scan, with operands by
- * runs, and with some that go by elements. */
+/* How many plans were those this is about; in pieces, with several threads a scan, in tiles, with
+ * operands by runs, and with some that go by elements. */
 typedef struct counts {
-    int boxes, pieces, threads, runs, elements;
+    int boxes, pieces, threads, tiles, runs, elements;
 } counts;
 
-static void check(int n, const way *w, const element *types, counts *seen)
+static void check(int n, bool longs, const way *w, const element *types, counts *seen)
 {
     const int axis = rand() % DIMS;
     int64_t shape[DIMS];
     layout l[OPERANDS];
     quern_array *memory[OPERANDS], *arrays[OPERANDS];
     char *numbers[OPERANDS];
-    draw_shape(shape, axis);
+    (longs ? draw_long_shape : draw_shape)(shape, axis);
     for (int k = 0; k < OPERANDS; k++) {
         l[k] = draw_layout(shape, k == 1);
         numbers[k] = malloc((size_t)(l[k].all * types[k].size));
@@ -172,6 +181,7 @@ static void check(int n, const way *w, const element *types, counts *seen)
         seen->boxes++;
         seen->pieces += strstr(e->plan, ", in pieces of") != NULL;
         seen->threads += strstr(e->plan, " threads a scan") != NULL;
+        seen->tiles += strstr(e->plan, " tiles, ") != NULL;
         seen->runs += strchr(access + 9, 't') != NULL;
         seen->elements += strchr(access + 9, 's') != NULL;
     }
@@ -184,17 +194,33 @@ static void check(int n, const way *w, const element *types, counts *seen)
     }
 }
 
-Test(boxed_scans, of_drawn_layouts)
+static counts check_drawn(bool longs, int cases)
 {
     static const element types[] = {
         {QUERN_INT32, 4}, {QUERN_INT64, 8}, {QUERN_INT8, 1}, {QUERN_INT16, 2}};
-    const int cases = whole_is_soft() ? drawn(DRAWN) : 12;
     counts seen = {0};
-    srand(71);
     for (int n = 0; n < cases; n++) {
         const element own[OPERANDS] = {types[rand() % 4], types[rand() % 4], types[rand() % 4]};
-        check(n, &ways[n % 4], own, &seen);
+        check(n, longs, &ways[n % 4], own, &seen);
     }
+    return seen;
+}
+
+Test(boxed_scans, of_few_long_scans)
+{
+    const int cases = whole_is_soft() ? drawn(24) : 12;
+    whole_close();
+    whole_open_on("soft:8,shared=227");
+    srand(5);
+    const counts seen = check_drawn(true, cases);
+    cr_expect(!whole_is_soft() || seen.tiles >= cases / 4, "%d in tiles", seen.tiles);
+}
+
+Test(boxed_scans, of_drawn_layouts)
+{
+    const int cases = whole_is_soft() ? drawn(DRAWN) : 12;
+    srand(71);
+    const counts seen = check_drawn(false, cases);
     cr_expect_gt(seen.boxes, whole_is_soft() ? cases / 2 : 0);
     const bool all = whole_is_soft() && drawn_part() == 1;
     cr_expect(!all ||

@@ -179,16 +179,30 @@ static int count(quern_kernel *k, quern_dtype dtype, int64_t least, int64_t most
     return found;
 }
 
-/* Of some, a block lists where the scans of its tile lie; of some it takes whole rows at a time. */
-Test(view_scans, short_ones_along_each_axis)
+/* Short ones, of each dtype. `plans`: of some, a block lists where the scans of its tile lie; of
+ * some it takes whole rows at a time. */
+static void check_short(bool plans)
 {
     quern_kernel *const k = running_sum();
     for (size_t d = 0; d < QN_COUNT(dtypes); d++) {
         state = d + 11;
         const int listed = count(k, dtypes[d], 2, 40, "from a list");
         const int paced = count(k, dtypes[d], 120, 128, "whole rows at a time");
-        cr_assert((6 * listed >= drawn(DRAWN) && 10 * paced >= drawn(DRAWN)) || !whole_is_soft(),
+        cr_assert((6 * listed >= drawn(DRAWN) && 10 * paced >= drawn(DRAWN)) || !plans,
                   "%d and %d of %d", listed, paced, drawn(DRAWN));
     }
     quern_kernel_release(k);
+}
+
+Test(view_scans, short_ones_along_each_axis)
+{
+    check_short(false);
+}
+
+/* With more shared memory some go by boxes. */
+Test(view_scans, short_ones_with_less_shared_memory)
+{
+    whole_close();
+    whole_open_on("soft:4,shared=90");
+    check_short(whole_is_soft());
 }
