@@ -11,10 +11,19 @@
  */
 #include "engine/source/source_folds.h"
 
-/* How many positions the box has along dimension `d`, and how many most boxes have. */
+/* True for a dimension of which the last box, or the last piece, has fewer positions. */
+static bool varies(const qn_fold_form *f, int d)
+{
+    return d == f->boxed ? f->pieces : f->cuts >> d & 1;
+}
+
+/* How many positions this box has along dimension `d`. */
 static void here(qn_text *out, const qn_call *call, int d)
 {
-    if (d == call->fold.form.boxed) {
+    const qn_fold_form *f = &call->fold.form;
+    if (!varies(f, d)) {
+        qn_text_printf(out, "_quern_part%d.by", d);
+    } else if (d == f->boxed) {
         qn_text_puts(out, "_quern_length");
     } else {
         qn_text_printf(out, "_quern_here%d", d);
@@ -38,6 +47,21 @@ static void run_bytes(qn_text *out, const qn_call *call, uint32_t k, bool own)
     }
 }
 
+/* What operand `k` moves backwards in a box, in memory ("step") or in shared memory ("apart"): along
+ * dimensions of which this one may have less than others (`varying`), or along the others. */
+static void backwards(qn_text *out, const qn_call *call, uint32_t k, const char *what, bool varying)
+{
+    const qn_fold_form *f = &call->fold.form;
+    for (int at = 0; at < qn_fold_way_moves(f, k); at++) {
+        const int d = qn_fold_way_dim(f, k, at);
+        if (varies(f, d) == varying) {
+            qn_text_puts(out, " + (");
+            here(out, call, d);
+            qn_text_printf(out, " - 1) * min(_quern_%s%u_%d, 0)", what, k, d);
+        }
+    }
+}
+
 /* ---- what all boxes share ------------------------------------------------------------------- */
 
 static void steps(qn_text *out, const qn_call *call, uint32_t k)
@@ -54,9 +78,12 @@ static void steps(qn_text *out, const qn_call *call, uint32_t k)
 static void pitches(qn_text *out, const qn_call *call, uint32_t k)
 {
     const qn_fold_form *f = &call->fold.form;
-    qn_text_printf(out, "    int _quern_bytes%u = ", k);
+    qn_text_printf(out, "    const int _quern_long%u = ", k);
     run_bytes(out, call, k, false);
-    qn_text_printf(out, ";\n    const quern::sharing _quern_share%u(_quern_bytes%u, 1", k, k);
+    qn_text_printf(out,
+                   ";\n    int _quern_bytes%u = _quern_long%u;\n"
+                   "    const quern::sharing _quern_share%u(_quern_long%u, 1",
+                   k, k, k, k);
     for (int at = qn_fold_way_runs(f, k); at < qn_fold_way_moves(f, k); at++) {
         qn_text_printf(out, " * _quern_part%d.by", qn_fold_way_dim(f, k, at));
     }
@@ -77,6 +104,11 @@ static void pitches(qn_text *out, const qn_call *call, uint32_t k)
             "    _quern_bytes%u += _quern_pitch%u_%d * (_quern_part%d.by - 1);\n",
             k, d, k, k, d, k, d, k, d, k, d, k, d, k, k, d, d);
     }
+    qn_text_printf(out, "    const int _quern_below%u = quern::settled(0", k);
+    backwards(out, call, k, "step", false);
+    qn_text_printf(out, ");\n    const int _quern_above%u = quern::settled(0", k);
+    backwards(out, call, k, "apart", false);
+    qn_text_puts(out, ");\n");
 }
 
 /* The positions of all boxes along dimension `d` inside, less one. */
@@ -135,54 +167,51 @@ void qn_source_image_room(qn_text *out, const qn_call *call, uint32_t k, uint32_
 
 void qn_source_image_place(qn_text *out, const qn_call *call, uint32_t k, uint32_t home)
 {
-    const qn_fold_form *f = &call->fold.form;
-    const int moves = qn_fold_way_moves(f, k);
-    qn_text_printf(out, "        auto *const _quern_low%u = _quern_piece%u", k, k);
-    for (int at = 0; at < moves; at++) {
-        const int d = qn_fold_way_dim(f, k, at);
-        qn_text_puts(out, " + (");
-        here(out, call, d);
-        qn_text_printf(out, " - 1) * (long long)min(_quern_step%u_%d, 0)", k, d);
-    }
+    qn_text_printf(out, "        auto *const _quern_low%u = _quern_piece%u + (_quern_below%u", k, k,
+                   k);
+    backwards(out, call, k, "step", true);
     qn_text_printf(out,
-                   ";\n        char *const _quern_base%u = _quern_room%u + "
+                   ");\n        char *const _quern_base%u = _quern_room%u + "
                    "((size_t)_quern_low%u & 15);\n"
-                   "        char *const _quern_shelf%u = _quern_base%u",
-                   k, home, k, k, k);
-    for (int at = 0; at < moves; at++) {
-        const int d = qn_fold_way_dim(f, k, at);
-        qn_text_puts(out, " - (");
-        here(out, call, d);
-        qn_text_printf(out, " - 1) * min(_quern_apart%u_%d, 0)", k, d);
-    }
-    qn_text_puts(out, ";\n");
+                   "        char *const _quern_shelf%u = _quern_base%u - (_quern_above%u",
+                   k, home, k, k, k, k);
+    backwards(out, call, k, "apart", true);
+    qn_text_puts(out, ");\n");
 }
 
-/* For each run of operand `k` in this box: `_quern_offset` and `_quern_spot`, bytes from the lowest
- * one in memory and in shared memory. */
+/* For each run of operand `k` that is `_quern_inside` this box: `_quern_offset` and `_quern_spot`,
+ * bytes from the lowest one in memory and in shared memory. */
 static void each_run(qn_text *out, const qn_call *call, uint32_t k)
 {
     const qn_fold_form *f = &call->fold.form;
     const int first = qn_fold_way_runs(f, k), end = qn_fold_way_moves(f, k);
-    qn_text_puts(out, "#pragma unroll 1\n"
-                      "        for (int _quern_own = _quern_share");
-    qn_text_printf(out, "%u.first; _quern_own < 1", k);
+    qn_text_printf(out, "        const int _quern_run%u = ", k);
+    run_bytes(out, call, k, true);
+    qn_text_printf(out,
+                   ";\n#pragma unroll 1\n"
+                   "        for (int _quern_own = _quern_share%u.first; _quern_own < 1",
+                   k);
     for (int at = first; at < end; at++) {
-        qn_text_puts(out, " * ");
-        here(out, call, qn_fold_way_dim(f, k, at));
+        qn_text_printf(out, " * _quern_part%d.by", qn_fold_way_dim(f, k, at));
     }
     qn_text_printf(out,
                    "; _quern_own += _quern_share%u.abreast) {\n"
                    "            [[maybe_unused]] int _quern_outer, _quern_rest = _quern_own;\n"
-                   "            int _quern_offset = 0, _quern_spot = 0;\n",
+                   "            int _quern_offset = 0, _quern_spot = 0;\n"
+                   "            bool _quern_inside = true;\n",
                    k);
     for (int at = first; at < end; at++) {
         const int d = qn_fold_way_dim(f, k, at);
         if (at + 1 < end) {
-            qn_text_printf(out, "            _quern_outer = _quern_own%u_%d.of(_quern_rest);\n", k,
-                           d);
-            qn_text_printf(out, "            _quern_rest -= _quern_outer * _quern_own%u_%d.by;\n",
-                           k, d);
+            qn_text_printf(out,
+                           "            _quern_outer = _quern_part%d.of(_quern_rest);\n"
+                           "            _quern_rest -= _quern_outer * _quern_part%d.by;\n",
+                           d, d);
+        }
+        if (varies(f, d)) {
+            qn_text_puts(out, "            _quern_inside &= _quern_rest < ");
+            here(out, call, d);
+            qn_text_puts(out, ";\n");
         }
         qn_text_printf(out,
                        "            _quern_offset += _quern_rest * abs(_quern_step%u_%d);\n"
@@ -192,43 +221,30 @@ static void each_run(qn_text *out, const qn_call *call, uint32_t k)
     }
 }
 
-/* What a run of this box has, and how the runs' numbers divide. */
-static void begin_runs(qn_text *out, const qn_call *call, uint32_t k)
-{
-    const qn_fold_form *f = &call->fold.form;
-    qn_text_printf(out, "        const int _quern_run%u = ", k);
-    run_bytes(out, call, k, true);
-    qn_text_puts(out, ";\n");
-    for (int at = qn_fold_way_runs(f, k); at + 1 < qn_fold_way_moves(f, k); at++) {
-        const int d = qn_fold_way_dim(f, k, at);
-        qn_text_printf(out, "        const quern::part _quern_own%u_%d(", k, d);
-        here(out, call, d);
-        qn_text_puts(out, ");\n");
-    }
-}
-
 void qn_source_image_bring(qn_text *out, const qn_call *call, uint32_t k)
 {
     qn_text_printf(out,
                    "        const quern::extent _quern_there%u(_quern_low%u, (const char "
                    "*)_quern_array%u, _quern_has%u);\n",
                    k, k, call->operand_parameter[k], k);
-    begin_runs(out, call, k);
     each_run(out, call, k);
     qn_text_printf(out,
-                   "            quern::bring_run<%u>(_quern_base%u + _quern_spot, _quern_low%u, "
+                   "            if (_quern_inside) {\n"
+                   "                quern::bring_run<%u>(_quern_base%u + _quern_spot, _quern_low%u, "
                    "_quern_offset, _quern_run%u, _quern_share%u, _quern_there%u);\n"
+                   "            }\n"
                    "        }\n",
                    call->operands[k].item_size, k, k, k, k, k);
 }
 
 void qn_source_image_take(qn_text *out, const qn_call *call, uint32_t k)
 {
-    begin_runs(out, call, k);
     each_run(out, call, k);
     qn_text_printf(out,
-                   "            quern::take_run<%u>(_quern_low%u + _quern_offset, _quern_base%u + "
-                   "_quern_spot, _quern_run%u, _quern_share%u);\n"
+                   "            if (_quern_inside) {\n"
+                   "                quern::take_run<%u>(_quern_low%u + _quern_offset, _quern_base%u "
+                   "+ _quern_spot, _quern_run%u, _quern_share%u);\n"
+                   "            }\n"
                    "        }\n",
                    call->operands[k].item_size, k, k, k, k);
 }
