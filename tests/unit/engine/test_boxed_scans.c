@@ -148,7 +148,9 @@ typedef struct counts {
     int boxes, pieces, threads, tiles, runs, elements;
 } counts;
 
-static void check(int n, bool longs, const way *w, const element *types, counts *seen)
+/* `in_place`: the output is the first input. */
+static void check(int n, bool longs, bool in_place, const way *w, const element *types,
+                  counts *seen)
 {
     const int axis = rand() % DIMS;
     int64_t shape[DIMS];
@@ -157,10 +159,16 @@ static void check(int n, bool longs, const way *w, const element *types, counts 
     char *numbers[OPERANDS];
     (longs ? draw_long_shape : draw_shape)(shape, axis);
     for (int k = 0; k < OPERANDS; k++) {
-        l[k] = draw_layout(shape, k == 1);
+        const bool same = in_place && k == 2;
+        l[k] = same ? l[0] : draw_layout(shape, k == 1);
         numbers[k] = malloc((size_t)(l[k].all * types[k].size));
         cr_assert(numbers[k]);
         fill_numbers(numbers[k], l[k].all, types[k].size);
+        if (same) {
+            quern_array_retain(memory[k] = memory[0]);
+            quern_array_retain(arrays[k] = arrays[0]);
+            continue;
+        }
         OK(quern_array_from(&memory[k], engine, types[k].dtype, SHAPE(l[k].all), numbers[k]));
         arrays[k] = wrap(memory[k], types[k], shape, &l[k]);
     }
@@ -200,8 +208,10 @@ static counts check_drawn(bool longs, int cases)
         {QUERN_INT32, 4}, {QUERN_INT64, 8}, {QUERN_INT8, 1}, {QUERN_INT16, 2}};
     counts seen = {0};
     for (int n = 0; n < cases; n++) {
-        const element own[OPERANDS] = {types[rand() % 4], types[rand() % 4], types[rand() % 4]};
-        check(n, longs, &ways[n % 4], own, &seen);
+        const bool in_place = n % 5 == 4;
+        element own[OPERANDS] = {types[rand() % 4], types[rand() % 4], types[rand() % 4]};
+        own[2] = own[in_place ? 0 : 2];
+        check(n, longs, in_place, &ways[n % 4], own, &seen);
     }
     return seen;
 }
