@@ -163,7 +163,7 @@ void qn_box_settle(const qn_fold_making *m, qn_scan_box *b)
     b->threads = 1;
     if (b->split) {
         b->threads = QN_FOLD_BLOCK / b->scans;
-    } else if (m->fold->length > QN_BOX_KNOWN && most > 1) {
+    } else if (m->fold->length > QN_BOX_KNOWN && most > 1 && m->rules->shared >= QN_BOX_ROOM) {
         const double alone = scan_cost(m, b);
         b->threads = most;
         b->threads = scan_cost(m, b) < alone ? most : 1;

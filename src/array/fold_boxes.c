@@ -19,12 +19,11 @@
 #define MOST_RUN      512       /* bytes of a run, to begin with */
 #define BLOCKS        4         /* for a processor at least; with more, each has several boxes: */
 #define MOST_BLOCKS   40
-#define TILES         3          /* pieces with blocks of their own, for a processor at least */
-#define MOST_VALUE    16         /* bytes that such blocks leave for each other */
-#define SHORTER       8          /* strips of theirs to choose from */
-#define MOST_ITEM     16         /* bytes */
-#define NARROW        4          /* bytes */
-#define ROOM          (96 << 10) /* that a block may have, where operands lie alike */
+#define TILES         3  /* pieces with blocks of their own, for a processor at least */
+#define MOST_VALUE    16 /* bytes that such blocks leave for each other */
+#define SHORTER       8  /* strips of theirs to choose from */
+#define MOST_ITEM     16 /* bytes */
+#define NARROW        4  /* bytes */
 
 /* ---- choosing ------------------------------------------------------------------------------- */
 
@@ -53,7 +52,8 @@ static bool split(const qn_fold_making *m, qn_scan_box *b)
 {
     const qn_fold *f = m->fold;
     const int64_t pieces = qn_over(f->length, b->extent[f->form.kept]);
-    bool whole = m->rules->in_turns && b->value_size <= MOST_VALUE && pieces > 1;
+    bool whole = m->rules->in_turns && m->rules->shared >= QN_BOX_ROOM && pieces > 1 &&
+                 b->value_size <= MOST_VALUE;
     for (int d = 0; d < f->form.kept; d++) {
         whole &= f->extent[d] % b->extent[d] == 0;
     }
@@ -381,7 +381,7 @@ void qn_fold_take_boxes(const qn_fold_making *m, uint32_t value_size)
     }
     const bool otherwise = lie_otherwise(m);
     const bool others = f->form.staged || goes_down_narrow(m) || has_turned_rows(m);
-    if (!otherwise && (r->shared < ROOM || !others)) {
+    if (!otherwise && (r->shared < QN_BOX_ROOM || !others)) {
         return;
     }
     const choice best = choose_box(m, value_size);

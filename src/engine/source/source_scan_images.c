@@ -47,8 +47,8 @@ static void run_bytes(qn_text *out, const qn_call *call, uint32_t k, bool own)
     }
 }
 
-/* What operand `k` moves backwards in a box, in memory ("step") or in shared memory ("apart"): along
- * dimensions of which this one may have less than others (`varying`), or along the others. */
+/* What operand `k` moves backwards in a box, in memory ("step") or in shared memory ("apart"):
+ * along dimensions of which this one may have less than others (`varying`), or along the others. */
 static void backwards(qn_text *out, const qn_call *call, uint32_t k, const char *what, bool varying)
 {
     const qn_fold_form *f = &call->fold.form;
@@ -228,23 +228,25 @@ void qn_source_image_bring(qn_text *out, const qn_call *call, uint32_t k)
                    "*)_quern_array%u, _quern_has%u);\n",
                    k, k, call->operand_parameter[k], k);
     each_run(out, call, k);
-    qn_text_printf(out,
-                   "            if (_quern_inside) {\n"
-                   "                quern::bring_run<%u>(_quern_base%u + _quern_spot, _quern_low%u, "
-                   "_quern_offset, _quern_run%u, _quern_share%u, _quern_there%u);\n"
-                   "            }\n"
-                   "        }\n",
-                   call->operands[k].item_size, k, k, k, k, k);
+    qn_text_printf(
+        out,
+        "            if (_quern_inside) {\n"
+        "                quern::bring_run<%u>(_quern_base%u + _quern_spot, _quern_low%u, "
+        "_quern_offset, _quern_run%u, _quern_share%u, _quern_there%u);\n"
+        "            }\n"
+        "        }\n",
+        call->operands[k].item_size, k, k, k, k, k);
 }
 
 void qn_source_image_take(qn_text *out, const qn_call *call, uint32_t k)
 {
     each_run(out, call, k);
-    qn_text_printf(out,
-                   "            if (_quern_inside) {\n"
-                   "                quern::take_run<%u>(_quern_low%u + _quern_offset, _quern_base%u "
-                   "+ _quern_spot, _quern_run%u, _quern_share%u);\n"
-                   "            }\n"
-                   "        }\n",
-                   call->operands[k].item_size, k, k, k, k);
+    qn_text_printf(
+        out,
+        "            if (_quern_inside) {\n"
+        "                quern::take_run<%u>(_quern_low%u + _quern_offset, _quern_base%u "
+        "+ _quern_spot, _quern_run%u, _quern_share%u);\n"
+        "            }\n"
+        "        }\n",
+        call->operands[k].item_size, k, k, k, k);
 }
