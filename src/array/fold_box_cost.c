@@ -41,7 +41,7 @@ static const struct room {
 
 /* ---- how operands lie ----------------------------------------------------------------------- */
 
-qn_fold_image qn_box_image(const qn_fold *f, const qn_scan_box *b, size_t k)
+static qn_fold_image image_of(const qn_fold *f, const qn_scan_box *b, size_t k)
 {
     qn_fold_image i = {0};
     for (int d = 0; d <= f->form.kept; d++) {
@@ -61,6 +61,13 @@ qn_fold_image qn_box_image(const qn_fold *f, const qn_scan_box *b, size_t k)
         i.count++;
     }
     return i;
+}
+
+void qn_box_lay(const qn_fold_making *m, const qn_scan_box *b)
+{
+    for (size_t k = 0; k < m->count; k++) {
+        b->image[k] = image_of(m->fold, b, k);
+    }
 }
 
 void qn_box_near_last(int *order, const qn_fold_making *m)
@@ -88,22 +95,22 @@ static int dims_of(const qn_fold *f, const qn_scan_box *b)
 /* Instructions for an element of operand `k` on its way in or out. */
 static double copy_cost(const qn_fold_making *m, const qn_scan_box *b, size_t k, int runs)
 {
-    const qn_fold_image i = qn_box_image(m->fold, b, k);
+    const qn_fold_image *const i = &b->image[k];
     return runs == 0 ? COPY_COST + DIM_COST * (1 + dims_of(m->fold, b))
-                     : qn_fold_image_cost(&i, runs, m->operands[k].item_size, k >= m->inputs);
+                     : qn_fold_image_cost(i, runs, m->operands[k].item_size, k >= m->inputs);
 }
 
 /* True when every run of operand `k` begins and ends with a whole sector. */
 static bool has_whole_sectors(const qn_fold_making *m, const qn_scan_box *b, size_t k)
 {
     const qn_fold *f = m->fold;
-    const qn_fold_image i = qn_box_image(f, b, k);
-    const int runs = qn_fold_image_runs(&i, m->operands[k].item_size, true);
+    const qn_fold_image *const i = &b->image[k];
+    const int runs = qn_fold_image_runs(i, m->operands[k].item_size, true);
     uint64_t off = (uint64_t)(uintptr_t)f->base[k];
     for (int d = 0; d <= f->form.kept; d++) {
         bool inside = false;
         for (int at = 0; at < runs; at++) {
-            inside |= i.dim[at] == d;
+            inside |= i->dim[at] == d;
         }
         off |= (uint64_t)qn_magnitude(f->stride[k][d]) * (inside ? (uint64_t)b->extent[d] : 1);
     }
@@ -114,18 +121,18 @@ static bool has_whole_sectors(const qn_fold_making *m, const qn_scan_box *b, siz
 static double run_cost(const qn_fold_making *m, const qn_scan_box *b, size_t k, int runs)
 {
     const uint32_t item = m->operands[k].item_size;
-    const qn_fold_image i = qn_box_image(m->fold, b, k);
+    const qn_fold_image *const i = &b->image[k];
     if (k >= m->inputs) {
         return qn_fold_run_cost(QN_SECTOR_BYTES) *
-               qn_fold_image_writes(&i, runs, item, has_whole_sectors(m, b, k));
+               qn_fold_image_writes(i, runs, item, has_whole_sectors(m, b, k));
     }
-    const int64_t step = i.count > 0 ? i.stride[0] : item;
+    const int64_t step = i->count > 0 ? i->stride[0] : item;
     int64_t run = item;
-    for (int at = 0; at < i.count; at++) {
-        if (at > 0 && i.stride[at] > run + item) {
+    for (int at = 0; at < i->count; at++) {
+        if (at > 0 && i->stride[at] > run + item) {
             break;
         }
-        run = i.stride[at] * i.extent[at];
+        run = i->stride[at] * i->extent[at];
     }
     const uint32_t bytes = (uint32_t)QN_MIN(QN_MAX(step, item), QN_SECTOR_BYTES);
     return qn_fold_run_cost(bytes) * (1 + INPUT_TORN / (double)run);
@@ -152,8 +159,8 @@ static double scan_cost(const qn_fold_making *m, const qn_scan_box *b)
 void qn_box_settle(const qn_fold_making *m, qn_scan_box *b)
 {
     for (size_t k = 0; k < m->count; k++) {
-        const qn_fold_image i = qn_box_image(m->fold, b, k);
-        const int runs = qn_fold_image_runs(&i, m->operands[k].item_size, k >= m->inputs);
+        const qn_fold_image *const i = &b->image[k];
+        const int runs = qn_fold_image_runs(i, m->operands[k].item_size, k >= m->inputs);
         const double by_runs = copy_cost(m, b, k, runs) / UNIT + run_cost(m, b, k, runs);
         const double by_elements = copy_cost(m, b, k, 0) / UNIT + run_cost(m, b, k, 0);
         b->runs[k] = by_runs < by_elements ? (uint8_t)runs : 0;
@@ -172,30 +179,50 @@ void qn_box_settle(const qn_fold_making *m, qn_scan_box *b)
 
 /* ---- banks ---------------------------------------------------------------------------------- */
 
-/* How often a warp asks the busiest bank for its elements of operand `k`. */
+/* How far operand `k`'s elements lie apart along dimension `d` of the walk, if they do. */
+static int64_t apart_along(const qn_fold_image *i, const int64_t *apart, int d)
+{
+    int64_t along = 0;
+    for (int at = 0; at < i->count; at++) {
+        along = i->dim[at] == d ? apart[at] : along;
+    }
+    return along;
+}
+
+/* How often a warp asks the busiest bank for its elements of operand `k`. Threads have scans as
+ * these are counted, the last dimension first, and behind the last scan the next strip of the
+ * first. */
 static int conflicts(const qn_fold_making *m, const qn_scan_box *b, size_t k, int runs)
 {
     const qn_fold *f = m->fold;
-    const int64_t piece = b->extent[f->form.kept], strip = qn_over(piece, b->threads);
-    const qn_fold_image i = qn_box_image(f, b, k);
-    int64_t apart[QN_FOLD_BOX_DIMS + 1], places[QN_WARP];
-    int order[QUERN_MAX_NDIM];
+    const qn_fold_image *const i = &b->image[k];
+    int64_t apart[QN_FOLD_BOX_DIMS + 1], places[QN_WARP], place = 0;
+    int64_t extent[QN_FOLD_BOX_DIMS], step[QN_FOLD_BOX_DIMS], at[QN_FOLD_BOX_DIMS] = {0};
+    int order[QUERN_MAX_NDIM], dims = 0;
     if (runs == 0) {
         return 1; /* qn_fold_box_pitch() sees to that */
     }
-    (void)qn_fold_image_bytes(&i, runs, m->operands[k].item_size, apart);
+    (void)qn_fold_image_bytes(i, runs, m->operands[k].item_size, apart);
     qn_box_near_last(order, m);
-    for (int64_t t = 0; t < QN_WARP; t++) {
-        int64_t rest = t % b->scans, at[QUERN_MAX_NDIM];
-        for (int n = f->form.kept - 1; n >= 0; n--) {
-            at[order[n]] = rest % b->extent[order[n]];
-            rest /= b->extent[order[n]];
+    for (int n = f->form.kept - 1; n >= 0; n--) {
+        if (b->extent[order[n]] > 1) {
+            extent[dims] = b->extent[order[n]];
+            step[dims++] = apart_along(i, apart, order[n]);
         }
-        at[f->form.kept] = t / b->scans * strip;
-        places[t] = 0;
-        for (int n = 0; n < i.count; n++) {
-            places[t] += at[i.dim[n]] * apart[n];
+    }
+    const int64_t strip = qn_over(b->extent[f->form.kept], b->threads);
+    for (int t = 0; t < QN_WARP; t++) {
+        places[t] = place;
+        int d = 0;
+        for (; d < dims; d++) {
+            place += step[d];
+            if (++at[d] < extent[d]) {
+                break;
+            }
+            place -= step[d] * extent[d];
+            at[d] = 0;
         }
+        place += d == dims ? strip * apart_along(i, apart, f->form.kept) : 0;
     }
     return qn_bank_conflicts(places);
 }
@@ -240,8 +267,8 @@ int64_t qn_box_room(const qn_fold_making *m, const qn_scan_box *b)
     int64_t bytes = 0;
     for (size_t k = 0; k < m->count; k++) {
         const uint32_t item = m->operands[k].item_size;
-        const qn_fold_image i = qn_box_image(m->fold, b, k);
-        const int64_t own = b->runs[k] > 0 ? qn_fold_image_bytes(&i, b->runs[k], item, NULL)
+        const qn_fold_image *const i = &b->image[k];
+        const int64_t own = b->runs[k] > 0 ? qn_fold_image_bytes(i, b->runs[k], item, NULL)
                                            : b->scans * qn_fold_box_pitch(piece, item) * item;
         bytes += qn_box_home(m, b, k) == k ? qn_over(own, QN_ACCESS_BYTES) * QN_ACCESS_BYTES : 0;
     }

@@ -85,6 +85,7 @@ static bool finish(const qn_fold_making *m, qn_scan_box *b)
         (count_boxes(f, b) < (int64_t)m->rules->processors * BLOCKS && !split(m, b))) {
         return false;
     }
+    qn_box_lay(m, b);
     qn_box_settle(m, b);
     return may_count(m, b) && qn_box_fits(m, b);
 }
@@ -129,6 +130,7 @@ static void compare(const qn_fold_making *m, qn_scan_box b, double cost, choice 
     const int64_t strip = *piece / b.threads;
     for (int64_t n = 0; b.split && n < QN_MIN(SHORTER, strip / 4); n++) {
         *piece = (strip - n) * b.threads;
+        qn_box_lay(m, &b);
         keep_better(m, &b, best);
     }
 }
@@ -161,11 +163,11 @@ static void grow(const qn_fold_making *m, qn_scan_box b, choice *best)
 }
 
 /* The best of those that grow from runs of different lengths. */
-static choice choose_box(const qn_fold_making *m, uint32_t value_size)
+static choice choose_box(const qn_fold_making *m, uint32_t value_size, qn_fold_image *image)
 {
     choice best = {.cost = 0};
     for (int64_t bytes = 1; bytes <= MOST_RUN; bytes *= 8) {
-        qn_scan_box b = {.value_size = value_size};
+        qn_scan_box b = {.value_size = value_size, .image = image};
         reach(m, &b, bytes);
         grow(m, b, &best);
     }
@@ -254,7 +256,7 @@ static void fill(const qn_fold_making *m, const qn_scan_box *b)
     int moves[QUERN_MAX_PARAMETERS] = {0}, order[QUERN_MAX_NDIM];
     qn_box_near_last(order, m);
     for (size_t k = 0; k < m->count; k++) {
-        moves[k] = qn_box_image(f, b, k).count;
+        moves[k] = b->image[k].count;
     }
     f->shared = (uint32_t)qn_box_room(m, b);
     memset(&f->form, 0, sizeof f->form);
@@ -384,9 +386,11 @@ void qn_fold_take_boxes(const qn_fold_making *m, uint32_t value_size)
     if (!otherwise && (r->shared < QN_BOX_ROOM || !others)) {
         return;
     }
-    const choice best = choose_box(m, value_size);
+    qn_fold_image image[QUERN_MAX_PARAMETERS];
+    const choice best = choose_box(m, value_size, image);
     if (best.cost != 0 && best.cost < f->cost && lies_well(m, &best.box) &&
         (otherwise || may_outdo(m, &best.box))) {
+        qn_box_lay(m, &best.box);
         fill(m, &best.box);
         f->cost = best.cost;
     }

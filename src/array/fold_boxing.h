@@ -25,12 +25,13 @@ typedef struct qn_scan_box {
     int64_t threads;                    /**< of a scan */
     bool split;                         /**< each piece has a block of its own */
     uint32_t value_size;                /**< of what is combined */
+    qn_fold_image *image;               /**< by operand: how it lies, once it is laid */
     uint8_t runs[QUERN_MAX_PARAMETERS]; /**< by operand: its dimensions that make a run, nearest in
                                              memory first; 0: it goes by elements */
 } qn_scan_box;
 
-/** How operand `k` lies in a box. */
-qn_fold_image qn_box_image(const qn_fold *fold, const qn_scan_box *box, size_t k);
+/** Find out how each operand lies in a box of these extents: `box->image`. */
+void qn_box_lay(const qn_fold_making *m, const qn_scan_box *box);
 /** The kept dimensions in the order in which scans are counted: that in which the outputs lie
  * nearest to each other last, as threads side by side have scans along it. */
 void qn_box_near_last(int *order, const qn_fold_making *m);
