@@ -48,7 +48,7 @@ HOLE_row
                 __syncthreads();
                 quern::front<_type_reduce> _quern_front[1] = {_quern_initial};
                 if (_quern_pieces && _quern_start > 0) {
-                    _quern_front[0].begin(_quern_last[_quern_number % 128].value);
+                    _quern_front[0].begin(_quern_last[_quern_number].value);
                 }
                 if (_quern_own) {
 #pragma unroll 1

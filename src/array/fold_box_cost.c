@@ -7,8 +7,6 @@
  */
 #include "array/fold_boxing.h"
 
-#include <string.h>
-
 /* Instructions of a thread, as the generated code has them. Where memory takes longer, they cost
  * nothing. qn_fold_run_cost() counts in units of so many of them: */
 #define UNIT         1.3
@@ -170,7 +168,7 @@ void qn_box_settle(const qn_fold_making *m, qn_scan_box *b)
     b->threads = 1;
     if (b->split) {
         b->threads = QN_FOLD_BLOCK / b->scans;
-    } else if (m->fold->length > QN_BOX_KNOWN && most > 1 && m->rules->shared >= QN_BOX_ROOM) {
+    } else if (m->fold->length > QN_BOX_KNOWN && most > 1 && m->rules->shared >= QN_FOLD_ROOM) {
         const double alone = scan_cost(m, b);
         b->threads = most;
         b->threads = scan_cost(m, b) < alone ? most : 1;

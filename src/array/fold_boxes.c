@@ -52,7 +52,7 @@ static bool split(const qn_fold_making *m, qn_scan_box *b)
 {
     const qn_fold *f = m->fold;
     const int64_t pieces = qn_over(f->length, b->extent[f->form.kept]);
-    bool whole = m->rules->in_turns && m->rules->shared >= QN_BOX_ROOM && pieces > 1 &&
+    bool whole = m->rules->in_turns && m->rules->shared >= QN_FOLD_ROOM && pieces > 1 &&
                  b->value_size <= MOST_VALUE;
     for (int d = 0; d < f->form.kept; d++) {
         whole &= f->extent[d] % b->extent[d] == 0;
@@ -383,7 +383,7 @@ void qn_fold_take_boxes(const qn_fold_making *m, uint32_t value_size)
     }
     const bool otherwise = lie_otherwise(m);
     const bool others = f->form.staged || goes_down_narrow(m) || has_turned_rows(m);
-    if (!otherwise && (r->shared < QN_BOX_ROOM || !others)) {
+    if (!otherwise && (r->shared < QN_FOLD_ROOM || !others)) {
         return;
     }
     qn_fold_image image[QUERN_MAX_PARAMETERS];

@@ -9,10 +9,6 @@
 
 #include "array/fold_scans.h"
 
-/** Shared memory that a block may have on a GPU at least. With less, as on the software device, a
- * scan has one thread in one block, and boxes take the place of plans for operands in different
- * orders alone. */
-#define QN_BOX_ROOM (96 << 10)
 /** Scans of so few elements have code of their own, element by element. */
 #define QN_BOX_KNOWN 16
 /** Values in shared memory, where a scan has several threads: of each thread, and of each scan. */

@@ -21,8 +21,7 @@
 #define LEAST_STEPS  4
 #define OTHER_BYTES  1024 /* of shared memory that a block has beside rows and sums, CUDA's own */
 #define VALUE_BYTES  64   /* of a lane's sums */
-#define ROOM         (96 << 10) /* that a block may have, at least: with less, tiles are short */
-#define TILES        3          /* for a processor at least: with fewer, some have nothing to do */
+#define TILES        3    /* for a processor at least: with fewer, some have nothing to do */
 #define DIRECT_BYTES 4 /* of results that lanes write themselves, if no input has room for them */
 
 /* Columns from which on parts do better than whole lines: of the same width, and of others. 50 and
@@ -214,7 +213,7 @@ static void share_out(const qn_fold_making *m)
 static bool lies_so(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
-    if (m->inputs == 0 || m->rules->shared < ROOM || m->rules->pack_bytes == 0 ||
+    if (m->inputs == 0 || m->rules->shared < QN_FOLD_ROOM || m->rules->pack_bytes == 0 ||
         !qn_fold_may_share_columns(m) || f->length < LONG) {
         return false;
     }

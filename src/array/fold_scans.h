@@ -9,6 +9,11 @@
 
 #include "array/fold.h"
 
+/** Shared memory that a block may have on most GPUs. With less, as on the software device, there
+ * are no parts of rows; boxes go only where operands lie in different orders, and each scan of a
+ * box has one thread and one block. */
+#define QN_FOLD_ROOM (96 << 10)
+
 /* ---- fold_ahead.c --------------------------------------------------------------------------- */
 
 /** How many tiles further on along its output the one lies whose memory a tile asks for. `bytes`:

@@ -141,8 +141,8 @@ static bool is_arranged(const qn_call *call, uint32_t k)
     return (call->arranged >> call->operand_parameter[k] & 1) != 0;
 }
 
-/* The call as it was. */
-static void give_up(qn_call *call)
+/* The operands as they were. */
+static void put_back(qn_call *call)
 {
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (is_arranged(call, k)) {
@@ -150,7 +150,6 @@ static void give_up(qn_call *call)
         }
     }
     call->arranged = 0;
-    plan_again(call);
 }
 
 /* True when the texts leave no element of the only output as it was: `y = ...`, and no more. */
@@ -238,9 +237,14 @@ quern_status qn_call_arrange(qn_call *call)
     order_axes(order, call);
     QN_TRY(replace(&copies, call, order));
     if (call->arranged != 0) {
+        const qn_fold planned = call->fold;
+        const size_t zeroed = call->zeroed_bytes, scratch = call->scratch_bytes;
         plan_again(call);
         if (cost(call) + copies + least >= before) {
-            give_up(call);
+            put_back(call);
+            call->fold = planned;
+            call->zeroed_bytes = zeroed;
+            call->scratch_bytes = scratch;
         }
     }
     return QUERN_OK;
@@ -275,7 +279,8 @@ quern_status qn_call_lay(qn_call *call)
     }
     if (status == QUERN_ERROR_DEVICE_MEMORY) {
         qn_error_reset();
-        give_up(call);
+        put_back(call);
+        plan_again(call);
         return QUERN_OK;
     }
     plan_again(call);

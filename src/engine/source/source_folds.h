@@ -179,6 +179,14 @@ void qn_source_results(qn_text *out, const qn_call *call, bool packs);
 
 /* ---- source_scan.c, source_scan_units.c, source_scan_runs.c --------------------------------- */
 
+/** The first holes of all templates of scans: those of folds, the user's operation, what post sees,
+ * the value before an output's first element. */
+#define QN_SCAN_HOLES(X)                                                                           \
+    QN_FOLD_HOLES(X)                                                                               \
+    X(SCAN, scan)                                                                                  \
+    X(OPERANDS, operands)                                                                          \
+    X(INITIAL, initial)
+void qn_source_scan_holes(qn_text *holes, const qn_call *call);
 quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *headers,
                             size_t *header_count);
 /** The same for a plan by runs. */
@@ -201,8 +209,6 @@ void qn_source_row_give(qn_text *out, const qn_call *call);
 void qn_source_row_give_one(qn_text *out, const qn_call *call);
 /** The constants that most templates of scans are told. */
 void qn_source_scan_form(qn_text *out, const qn_call *call);
-/** The value before an output's first element: the identity, or none. */
-void qn_source_scan_initial(qn_text *out, const qn_call *call);
 /** Room for the inputs of a lane's units, `_quern_registerK`. */
 void qn_source_scan_registers(qn_text *out, const qn_call *call);
 /** Where unit `_quern_unit` lies, for the operands [first, end). */

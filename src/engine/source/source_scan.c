@@ -52,14 +52,11 @@ static void skip_hole(qn_text *out, const qn_call *call)
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 #define HOLES(X)                                                                                   \
-    QN_FOLD_HOLES(X)                                                                               \
-    X(SCAN, scan)                                                                                  \
-    X(OPERANDS, operands)                                                                          \
+    QN_SCAN_HOLES(X)                                                                               \
     X(BOUNDS, bounds)                                                                              \
     X(FORM, form)                                                                                  \
     X(SKIP, skip)                                                                                  \
     X(LIST, list)                                                                                  \
-    X(INITIAL, initial)                                                                            \
     X(REGISTERS, registers)                                                                        \
     X(LOAD, load)                                                                                  \
     X(LOAD_WHOLE, load_whole)                                                                      \
@@ -175,14 +172,11 @@ quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *header
         return other(out, call, headers, header_count);
     }
     qn_text t[HOLE_COUNT] = {{0}};
-    qn_source_fold_holes(t, call);
-    qn_source_function(&t[SCAN], call, QN_REDUCE);
-    qn_source_operands(&t[OPERANDS], call, 0, call->operand_count);
+    qn_source_scan_holes(t, call);
     bounds_hole(&t[BOUNDS], call);
     (f->staged     ? qn_source_staged_form
      : f->descends ? qn_source_scan_form
                    : form_hole)(&t[FORM], call);
-    qn_source_scan_initial(&t[INITIAL], call);
     qn_source_scan_registers(&t[REGISTERS], call);
     (f->descends ? qn_source_scan_read : qn_source_scan_load)(&t[LOAD], call);
     if (f->ragged) {

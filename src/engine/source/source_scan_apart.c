@@ -64,9 +64,7 @@ static void give_hole(qn_text *out, const qn_call *call)
 }
 
 #define HOLES(X)                                                                                   \
-    QN_FOLD_HOLES(X)                                                                               \
-    X(SCAN, scan)                                                                                  \
-    X(OPERANDS, operands)                                                                          \
+    QN_SCAN_HOLES(X)                                                                               \
     X(BOUNDS, bounds)                                                                              \
     X(FORM, form)                                                                                  \
     X(SPOTS, spots)                                                                                \
@@ -74,7 +72,6 @@ static void give_hole(qn_text *out, const qn_call *call)
     X(REGISTERS, registers)                                                                        \
     X(UNIT, unit)                                                                                  \
     X(LOAD, load)                                                                                  \
-    X(INITIAL, initial)                                                                            \
     X(RESULT, result)                                                                              \
     X(ARGUMENTS, arguments)                                                                        \
     X(GIVE, give)
@@ -86,16 +83,13 @@ quern_status qn_scan_apart_source(qn_text *out, const qn_call *call, qn_header *
                                   size_t *header_count)
 {
     qn_text t[HOLE_COUNT] = {{0}};
-    qn_source_fold_holes(t, call);
-    qn_source_function(&t[SCAN], call, QN_REDUCE);
-    qn_source_operands(&t[OPERANDS], call, 0, call->operand_count);
+    qn_source_scan_holes(t, call);
     qn_text_printf(&t[BOUNDS], "%d", QN_FOLD_BLOCK);
     form_hole(&t[FORM], call);
     qn_source_spots(&t[SPOTS], &t[KEEP], call);
     registers_hole(&t[REGISTERS], call);
     qn_source_reduced(&t[UNIT], call, 2, 0, call->input_operands);
     load_hole(&t[LOAD], call);
-    qn_source_scan_initial(&t[INITIAL], call);
     qn_source_reduced(&t[RESULT], call, 2, call->input_operands, call->operand_count);
     inputs(&t[ARGUMENTS], call);
     qn_text_puts(&t[ARGUMENTS], position(call));

@@ -326,15 +326,12 @@ static void shelf(qn_text *out, const qn_call *call, uint32_t k)
 }
 
 #define HOLES(X)                                                                                   \
-    QN_FOLD_HOLES(X)                                                                               \
-    X(SCAN, scan)                                                                                  \
-    X(OPERANDS, operands)                                                                          \
+    QN_SCAN_HOLES(X)                                                                               \
     X(BOUNDS, bounds)                                                                              \
     X(FORM, form)                                                                                  \
     X(STRIPS, strips)                                                                              \
     X(HERE, here)                                                                                  \
     X(ROOM, room)                                                                                  \
-    X(INITIAL, initial)                                                                            \
     X(FETCH, fetch)                                                                                \
     X(ROW, row)                                                                                    \
     X(TAKE, take)                                                                                  \
@@ -350,15 +347,12 @@ quern_status qn_scan_boxed_source(qn_text *out, const qn_call *call, qn_header *
 {
     const bool split = call->fold.form.split;
     qn_text t[HOLE_COUNT] = {{0}};
-    qn_source_fold_holes(t, call);
-    qn_source_function(&t[SCAN], call, QN_REDUCE);
-    qn_source_operands(&t[OPERANDS], call, 0, call->operand_count);
+    qn_source_scan_holes(t, call);
     qn_text_printf(&t[BOUNDS], "%d, %d", QN_FOLD_BLOCK, split ? TILES : BOXES);
     form_hole(&t[FORM], call);
     qn_text_puts(&t[STRIPS], call->fold.form.again ? "1" : "0");
     here_hole(&t[HERE], call);
     room_hole(&t[ROOM], call);
-    qn_source_scan_initial(&t[INITIAL], call);
     fetch_hole(&t[FETCH], call);
     row_hole(&t[ROW], call);
     qn_source_shelves_take(&t[TAKE], call, shelf);

@@ -10,9 +10,7 @@
 #include "engine/source/source_folds.h"
 
 #define HOLES(X)                                                                                   \
-    QN_FOLD_HOLES(X)                                                                               \
-    X(SCAN, scan)                                                                                  \
-    X(OPERANDS, operands)                                                                          \
+    QN_SCAN_HOLES(X)                                                                               \
     X(BOUNDS, bounds)                                                                              \
     X(FORM, form)                                                                                  \
     X(SHARED, shared)                                                                              \
@@ -30,7 +28,6 @@
     X(RECALL, recall)                                                                              \
     X(LANE, lane)                                                                                  \
     X(ARGUMENTS, arguments)                                                                        \
-    X(INITIAL, initial)                                                                            \
     X(RESULT, result)                                                                              \
     X(GIVE, give)                                                                                  \
     X(KEEP, keep)
@@ -89,12 +86,9 @@ quern_status qn_scan_columns_source(qn_text *out, const qn_call *call, qn_header
     const qn_fold_form *f = &call->fold.form;
     const uint32_t inputs = call->input_operands, count = call->operand_count;
     qn_text t[HOLE_COUNT] = {{0}};
-    qn_source_fold_holes(t, call);
-    qn_source_function(&t[SCAN], call, QN_REDUCE);
-    qn_source_operands(&t[OPERANDS], call, 0, count);
+    qn_source_scan_holes(t, call);
     bounds_hole(&t[BOUNDS], call);
     form_hole(&t[FORM], call);
-    qn_source_scan_initial(&t[INITIAL], call);
     qn_source_scan_unit(&t[UNIT], call, 0, 0);
     qn_source_scan_lane(&t[LANE], call, 5);
     qn_source_scan_arguments(&t[ARGUMENTS], call);

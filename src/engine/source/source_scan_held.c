@@ -158,13 +158,10 @@ static void store_hole(qn_text *out, const qn_call *call)
 }
 
 #define HOLES(X)                                                                                   \
-    QN_FOLD_HOLES(X)                                                                               \
-    X(SCAN, scan)                                                                                  \
-    X(OPERANDS, operands)                                                                          \
+    QN_SCAN_HOLES(X)                                                                               \
     X(BOUNDS, bounds)                                                                              \
     X(FORM, form)                                                                                  \
     X(ROOM, room)                                                                                  \
-    X(INITIAL, initial)                                                                            \
     X(LEAD, lead)                                                                                  \
     X(SAME, same)                                                                                  \
     X(BATCH, batch)                                                                                \
@@ -189,13 +186,10 @@ quern_status qn_scan_held_source(qn_text *out, const qn_call *call, qn_header *h
                                  size_t *header_count)
 {
     qn_text t[HOLE_COUNT] = {{0}};
-    qn_source_fold_holes(t, call);
-    qn_source_function(&t[SCAN], call, QN_REDUCE);
-    qn_source_operands(&t[OPERANDS], call, 0, call->operand_count);
+    qn_source_scan_holes(t, call);
     qn_text_printf(&t[BOUNDS], "%d, %d", QN_FOLD_BLOCK, QN_HELD_BLOCKS);
     form_hole(&t[FORM], call);
     room_hole(&t[ROOM], call);
-    qn_source_scan_initial(&t[INITIAL], call);
     lead_hole(&t[LEAD], call);
     qn_source_row_same(&t[SAME], call);
     qn_text_printf(&t[BATCH], "%d", QN_HELD_BATCH);

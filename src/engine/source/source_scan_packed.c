@@ -92,16 +92,13 @@ static void shelf(qn_text *out, const qn_call *call, uint32_t k)
 }
 
 #define HOLES(X)                                                                                   \
-    QN_FOLD_HOLES(X)                                                                               \
-    X(SCAN, scan)                                                                                  \
-    X(OPERANDS, operands)                                                                          \
+    QN_SCAN_HOLES(X)                                                                               \
     X(BOUNDS, bounds)                                                                              \
     X(FORM, form)                                                                                  \
     X(OUTER, outer)                                                                                \
     X(PIECE, piece)                                                                                \
     X(SHARED, shared)                                                                              \
     X(FETCH, fetch)                                                                                \
-    X(INITIAL, initial)                                                                            \
     X(TAKE, take)                                                                                  \
     X(ARGUMENTS, arguments)                                                                        \
     X(GIVE, give)                                                                                  \
@@ -114,16 +111,13 @@ quern_status qn_scan_packed_source(qn_text *out, const qn_call *call, qn_header 
                                    size_t *header_count)
 {
     qn_text t[HOLE_COUNT] = {{0}};
-    qn_source_fold_holes(t, call);
-    qn_source_function(&t[SCAN], call, QN_REDUCE);
-    qn_source_operands(&t[OPERANDS], call, 0, call->operand_count);
+    qn_source_scan_holes(t, call);
     qn_text_printf(&t[BOUNDS], "%d, 5", QN_FOLD_BLOCK);
     form_hole(&t[FORM], call);
     outer_hole(&t[OUTER], call);
     piece_hole(&t[PIECE], call);
     shared_hole(&t[SHARED], call);
     fetch_hole(&t[FETCH], call);
-    qn_source_scan_initial(&t[INITIAL], call);
     qn_source_shelves_take(&t[TAKE], call, shelf);
     qn_source_shelves_arguments(&t[ARGUMENTS], call);
     qn_source_shelves_give(&t[GIVE], call, shelf, ELEMENT);

@@ -191,12 +191,9 @@ static void keep_hole(qn_text *out, const qn_call *call)
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 #define HOLES(X)                                                                                   \
-    QN_FOLD_HOLES(X)                                                                               \
-    X(SCAN, scan)                                                                                  \
-    X(OPERANDS, operands)                                                                          \
+    QN_SCAN_HOLES(X)                                                                               \
     X(BOUNDS, bounds)                                                                              \
     X(FORM, form)                                                                                  \
-    X(INITIAL, initial)                                                                            \
     X(BEGIN, begin)                                                                                \
     X(BRING, bring)                                                                                \
     X(FILL, fill)                                                                                  \
@@ -214,13 +211,10 @@ quern_status qn_scan_parts_source(qn_text *out, const qn_call *call, qn_header *
                                   size_t *header_count)
 {
     qn_text t[HOLE_COUNT] = {{0}};
-    qn_source_fold_holes(t, call);
-    qn_source_function(&t[SCAN], call, QN_REDUCE);
-    qn_source_operands(&t[OPERANDS], call, 0, call->operand_count);
+    qn_source_scan_holes(t, call);
     qn_text_printf(&t[BOUNDS], "%d, %d", QN_FOLD_BLOCK,
                    qn_fold_part_blocks(call->operands, call->operand_count));
     form_hole(&t[FORM], call);
-    qn_source_scan_initial(&t[INITIAL], call);
     begin_hole(&t[BEGIN], call);
     bring_hole(&t[BRING], call);
     fill_hole(&t[FILL], call);

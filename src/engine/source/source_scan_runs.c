@@ -368,13 +368,10 @@ static void store_hole(qn_text *out, const qn_call *call)
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 #define HOLES(X)                                                                                   \
-    QN_FOLD_HOLES(X)                                                                               \
-    X(SCAN, scan)                                                                                  \
-    X(OPERANDS, operands)                                                                          \
+    QN_SCAN_HOLES(X)                                                                               \
     X(BOUNDS, bounds)                                                                              \
     X(FORM, form)                                                                                  \
     X(ROOM, room)                                                                                  \
-    X(INITIAL, initial)                                                                            \
     X(LOCATED, located)                                                                            \
     X(SKIP, skip)                                                                                  \
     X(BRING, bring)                                                                                \
@@ -399,14 +396,11 @@ quern_status qn_scan_runs_source(qn_text *out, const qn_call *call, qn_header *h
                                  size_t *header_count)
 {
     qn_text t[HOLE_COUNT] = {{0}};
-    qn_source_fold_holes(t, call);
-    qn_source_function(&t[SCAN], call, QN_REDUCE);
-    qn_source_operands(&t[OPERANDS], call, 0, call->operand_count);
+    qn_source_scan_holes(t, call);
     qn_text_printf(&t[BOUNDS], "%d, %u", QN_FOLD_BLOCK,
                    qn_fold_run_blocks(&call->fold, qn_scan_value_size(call)));
     form_hole(&t[FORM], call);
     room_hole(&t[ROOM], call);
-    qn_source_scan_initial(&t[INITIAL], call);
     qn_source_row_skip(&t[SKIP], call);
     located_hole(&t[LOCATED], call);
     bring_hole(&t[BRING], call, false);

@@ -198,13 +198,10 @@ static void store_hole(qn_text *out, const qn_call *call)
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 #define HOLES(X)                                                                                   \
-    QN_FOLD_HOLES(X)                                                                               \
-    X(SCAN, scan)                                                                                  \
-    X(OPERANDS, operands)                                                                          \
+    QN_SCAN_HOLES(X)                                                                               \
     X(BOUNDS, bounds)                                                                              \
     X(FORM, form)                                                                                  \
     X(ROOM, room)                                                                                  \
-    X(INITIAL, initial)                                                                            \
     X(BEGIN, begin)                                                                                \
     X(BRING, bring)                                                                                \
     X(BRING_SOME, bring_some)                                                                      \
@@ -223,13 +220,10 @@ quern_status qn_scan_swaths_source(qn_text *out, const qn_call *call, qn_header 
                                    size_t *header_count)
 {
     qn_text t[HOLE_COUNT] = {{0}};
-    qn_source_fold_holes(t, call);
-    qn_source_function(&t[SCAN], call, QN_REDUCE);
-    qn_source_operands(&t[OPERANDS], call, 0, call->operand_count);
+    qn_source_scan_holes(t, call);
     qn_text_printf(&t[BOUNDS], "%d, 5", QN_FOLD_BLOCK);
     form_hole(&t[FORM], call);
     room_hole(&t[ROOM], call);
-    qn_source_scan_initial(&t[INITIAL], call);
     begin_hole(&t[BEGIN], call);
     bring_hole(&t[BRING], call, false);
     bring_hole(&t[BRING_SOME], call, true);

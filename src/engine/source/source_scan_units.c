@@ -20,7 +20,7 @@ void qn_source_scan_form(qn_text *out, const qn_call *call)
 }
 
 /* The value before an output's first element: the identity, or none. */
-void qn_source_scan_initial(qn_text *out, const qn_call *call)
+static void initial_hole(qn_text *out, const qn_call *call)
 {
     if (!call->kernel->has_identity) {
         qn_text_puts(out, "    _quern_initial.has = false;\n");
@@ -28,6 +28,16 @@ void qn_source_scan_initial(qn_text *out, const qn_call *call)
     }
     qn_text_puts(out, "    _quern_initial.begin(_type_reduce(\n");
     qn_source_closed(out, call, QN_IDENTITY, "));");
+}
+
+enum { QN_SCAN_HOLES(QN_HOLE_ID) };
+
+void qn_source_scan_holes(qn_text *holes, const qn_call *call)
+{
+    qn_source_fold_holes(holes, call);
+    qn_source_function(&holes[SCAN], call, QN_REDUCE);
+    qn_source_operands(&holes[OPERANDS], call, 0, call->operand_count);
+    initial_hole(&holes[INITIAL], call);
 }
 
 /* ---- elements ------------------------------------------------------------------------------- */
