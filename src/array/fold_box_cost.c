@@ -7,6 +7,8 @@
  */
 #include "array/fold_boxing.h"
 
+#include <string.h>
+
 /* Instructions of a thread, as the generated code has them. Where memory takes longer, they cost
  * nothing. qn_fold_run_cost() counts in units of so many of them: */
 #define UNIT         1.3
@@ -225,8 +227,10 @@ static int conflicts(const qn_fold_making *m, const qn_scan_box *b, size_t k, in
     return qn_bank_conflicts(places);
 }
 
-bool qn_box_part_banks(const qn_fold_making *m, qn_scan_box *b)
+void qn_box_part_banks(const qn_fold_making *m, qn_scan_box *b)
 {
+    uint8_t before[QUERN_MAX_PARAMETERS];
+    memcpy(before, b->runs, m->count);
     for (size_t k = 0; k < m->count; k++) {
         double least = 0;
         const int most = b->runs[k];
@@ -238,7 +242,9 @@ bool qn_box_part_banks(const qn_fold_making *m, qn_scan_box *b)
             }
         }
     }
-    return qn_box_fits(m, b);
+    if (!qn_box_fits(m, b)) {
+        memcpy(b->runs, before, m->count);
+    }
 }
 
 /* ---- room ----------------------------------------------------------------------------------- */

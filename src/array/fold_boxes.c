@@ -122,9 +122,10 @@ static void keep_better(const qn_fold_making *m, const qn_scan_box *b, choice *b
  * ones may have the strips of their threads in other banks. */
 static void compare(const qn_fold_making *m, qn_scan_box b, double cost, choice *best)
 {
-    if ((best->cost != 0 && cost >= best->cost) || !qn_box_part_banks(m, &b)) {
+    if (best->cost != 0 && cost >= best->cost) {
         return;
     }
+    qn_box_part_banks(m, &b);
     keep_better(m, &b, best);
     int64_t *const piece = &b.extent[m->fold->form.kept];
     const int64_t strip = *piece / b.threads;

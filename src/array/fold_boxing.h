@@ -33,9 +33,9 @@ void qn_box_lay(const qn_fold_making *m, const qn_scan_box *box);
 void qn_box_near_last(int *order, const qn_fold_making *m);
 /** Choose how operands move, and threads. */
 void qn_box_settle(const qn_fold_making *m, qn_scan_box *box);
-/** Have operands go by shorter runs, where scans meet in fewer banks then. False: the box has no
- * room any more. */
-bool qn_box_part_banks(const qn_fold_making *m, qn_scan_box *box);
+/** Have operands go by shorter runs, where scans meet in fewer banks then and the box has room for
+ * them. */
+void qn_box_part_banks(const qn_fold_making *m, qn_scan_box *box);
 /** Whose room operand `k` has: the first output that of the first input, if it may take its place.
  */
 size_t qn_box_home(const qn_fold_making *m, const qn_scan_box *box, size_t k);
