@@ -30,7 +30,9 @@
 #define LINES 56
 #define MIXED 42
 /* Rows that a thread down each column reads as well, unless they are narrow and as wide as results:
- * 100003 columns of uint8 into int32 0.75 and 0.67, but of int8 0.30 and 0.62. */
+ * 100003 columns of uint8 into int32 0.75 and 0.67, but of int8 0.30 and 0.62. So does it where
+ * results are bytes of wider elements: 18531 of int32 into int8 0.98 and 0.60; but 96 of int64 into
+ * int32 0.45 and 0.78. */
 #define WIDE_ROW (1 << 16)
 #define NARROW   2
 /* Rows, with fewer of which a tile has little; narrow ones go well in swaths that have columns for
@@ -275,6 +277,7 @@ bool qn_fold_parts_outdo(const qn_fold_making *m)
         work += (double)f->outputs * (double)f->length * m->operands[k].item_size;
     }
     work /= m->rules->processors;
-    return down && work >= WORK && !(narrow && full && f->length < LONG_SWATHS) &&
+    const bool bytes = item > 1 && m->operands[m->inputs].item_size == 1;
+    return down && work >= WORK && !bytes && !(narrow && full && f->length < LONG_SWATHS) &&
            (row < WIDE_ROW || (narrow && !f->form.swath));
 }
