@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// image: the runs of a box of a scan, on their way to shared memory and back. In: a run, bytes that
-// lie on in memory, of elements of I bytes. Out: the same bytes, as far behind a multiple of 16 as
-// in memory. The thing to know: some neighbouring threads, a power of two, take a run, so that short
-// ones leave few of them idle.
+// image: the runs of a box of a scan or a map, on their way to shared memory and back. In: a run,
+// bytes that lie on in memory, of elements of I bytes. Out: the same bytes, as far behind a multiple
+// of 16 as in memory. The thing to know: some neighbouring threads, a power of two, take a run, so
+// that short ones leave few of them idle. Where a box lies (site.cuh) a few threads find for all.
 #pragma once
 
 namespace quern
@@ -40,28 +40,17 @@ __device__ __forceinline__ int settled(int n)
     return n;
 }
 
-// What memory an array has, in bytes from where a box of it begins, as far as a box reaches.
-struct extent {
-    int low, high;
-
-    __device__ __forceinline__ extent(const char *box, const char *array, const memory &all)
-        : low((int)max((long long)(array + all.low - box), -(1ll << 30))),
-          high((int)min((long long)(array + all.high - box), 1ll << 30))
-    {
-    }
-};
-
 // Begin to bring a run in, that begins at byte `offset` of a box.
 template <int I_>
 __device__ __forceinline__ void bring_run(char *to, const char *box, int offset, int bytes,
-                                          const sharing &share, const extent &there)
+                                          const sharing &share, const site &there)
 {
     typedef typename word<I_>::type element;
     const char *const from = box + offset;
 #pragma unroll 1
     for (int at = 16 * share.mine - (int)((size_t)from & 15); at < bytes;
          at += 16 << share.shift) {
-        if (offset + at >= there.low && offset + at + 16 <= there.high) {
+        if (offset + at >= there.from && offset + at + 16 <= there.to) {
             bring_word(to + at, from + at);
         } else {
 #pragma unroll 1

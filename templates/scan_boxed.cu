@@ -16,22 +16,22 @@ HOLE_initial
     const int _quern_strip = (int)threadIdx.x / _quern_scans;
     const int _quern_number = (int)threadIdx.x - _quern_strip * _quern_scans;
 #endif
+    // Where boxes and pieces lie each thread finds by itself, or a few for all, while the one before is
+    // worked on.
+HOLE_find
+    _quern_index _quern_start = 0;
+    // What lies in front of the piece, of the thread's scan. Boxes without pieces may have more of them.
+    [[maybe_unused]] quern::front<_type_reduce> _quern_carried = _quern_initial;
 #pragma unroll 1
-    for (_quern_index _quern_output = blockIdx.x; _quern_output < _quern_walk.beside;
-         _quern_output += gridDim.x) {
-        // The box: where it begins, and how many positions it has along each dimension inside.
-HOLE_kept
-HOLE_here
-        // What lies in front of the piece, of the thread's scan. Boxes without pieces may have more of them.
-        [[maybe_unused]] quern::front<_type_reduce> _quern_carried = _quern_initial;
-        for (_quern_index _quern_start = 0;;) {
-            const int _quern_length =
-                _quern_known > 0 ? _quern_known
-                : _quern_pieces  ? (int)min(_quern_walk.units, _quern_walk.covered - _quern_start)
-                                 : (int)_quern_walk.units;
+    for (_quern_index _quern_output = blockIdx.x; _quern_output < _quern_walk.beside;) {
+HOLE_site
+        const bool _quern_on = _quern_pieces && _quern_start + _quern_length < _quern_walk.covered;
+        const _quern_index _quern_next = _quern_output + (_quern_on ? 0 : (_quern_index)gridDim.x);
+        const _quern_index _quern_after = _quern_on ? _quern_start + _quern_length : 0;
 HOLE_fetch
-            quern::await_words();
-            __syncthreads();
+        quern::await_words();
+        __syncthreads();
+HOLE_seek
 #if HOLE_strips
             {
 HOLE_row
@@ -89,12 +89,11 @@ HOLE_row
             __syncthreads();
 #endif
 HOLE_keep
-            _quern_start += _quern_length;
-            if (!_quern_pieces || _quern_start >= _quern_walk.covered) {
-                break;
-            }
-            __syncthreads();
+        if (_quern_pieces && !_quern_on) {
+            _quern_carried = _quern_initial;
         }
+        _quern_output = _quern_next;
+        _quern_start = _quern_after;
         __syncthreads();
     }
 }

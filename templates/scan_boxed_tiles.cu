@@ -9,11 +9,10 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
 #include "strips_tile.inc"
     const int _quern_strip = _quern_row, _quern_number = _quern_side;
     const _quern_index _quern_output = _quern_group;
-HOLE_room
-HOLE_kept
-HOLE_here
     const _quern_index _quern_start = (_quern_index)_quern_place * _quern_walk.units;
-    const int _quern_length = (int)min(_quern_walk.units, _quern_walk.covered - _quern_start);
+HOLE_room
+HOLE_find
+HOLE_site
 HOLE_fetch
     quern::await_words();
     __syncthreads();

@@ -105,6 +105,7 @@ typedef struct qn_fold_form {
     uint8_t boxed;  /**< scan: by boxes (fold_boxes.c) that have several scans along so many kept
                          dimensions, those behind `outer`; 0: it is not */
     uint8_t cuts;   /**< scan, boxes: bit d: the last box along dimension d of these has fewer */
+    uint8_t finds;  /**< scan, boxes: 1: a thread for each operand finds for all where they lie */
     uint8_t pool;   /**< boxes: KiB of shared memory for two */
     uint8_t along;  /**< boxes: 1: the threads of an output are neighbours */
     uint8_t outer;  /**< spans, boxes: kept dimensions outside of them; phases: all but the last */
@@ -164,6 +165,7 @@ typedef struct qn_fold_decided {
 typedef struct qn_fold_rules {
     uint32_t axes;  /**< bit k: axis k is reduced */
     bool scan;      /**< outputs have the shape of the inputs */
+    bool map;       /**< and each element is by itself */
     bool keepdims;  /**< outputs have the reduced axes, with extent 1 */
     bool counted;   /**< reduction: the texts use positions, which count in C order */
     bool ordered;   /**< values are combined in that order as well */
@@ -208,6 +210,17 @@ void qn_fold_make(qn_fold *fold, const qn_operand *operands, size_t operand_coun
 void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand_count, int ndim,
                        const int64_t *shape, const qn_fold_rules *rules, uint32_t value_size);
 
+/** The same for a map whose operands lie in different orders, by boxes. False: they do not, or
+ * there are no such boxes. */
+bool qn_fold_make_map(qn_fold *fold, const qn_operand *operands, size_t operand_count, int ndim,
+                      const int64_t *shape, const qn_fold_rules *rules);
+/** Whether it is worth while to ask for one where an elementwise kernel is planned so; and whether
+ * it takes less. */
+bool qn_plan_may_map(const qn_plan *plan, const qn_operand *operands, size_t operand_count,
+                     uint32_t processors);
+bool qn_fold_map_outdoes(const qn_fold *fold, const qn_operand *operands, size_t operand_count,
+                         const qn_plan *plan);
+
 /** The dimension along which lanes lie; -1 where there is none. */
 static inline int qn_fold_lane_dim(const qn_fold_form *f)
 {
@@ -246,6 +259,7 @@ uint32_t qn_fold_tile_width(const qn_fold *fold, const qn_operand *first);
 /** "rows of 1000, 4 elements at once, 64 threads an output, 32-bit index": for people. */
 void qn_fold_print(qn_text *out, const qn_fold *fold, size_t input_count);
 void qn_fold_print_scan(qn_text *out, const qn_fold *fold, size_t operand_count);
+void qn_fold_print_map(qn_text *out, const qn_fold *fold, size_t operand_count);
 
 /* ---- fold_dims.c: for both ------------------------------------------------------------------ */
 

@@ -92,12 +92,25 @@ static int dims_of(const qn_fold *f, const qn_scan_box *b)
     return dims;
 }
 
-/* Instructions for an element of operand `k` on its way in or out. */
+/* The part of a box's elements that operand `k` has: fewer if it is repeated. */
+static double share_of(const qn_fold_making *m, const qn_scan_box *b, size_t k)
+{
+    double elements = 1;
+    for (int at = 0; at < b->image[k].count; at++) {
+        elements *= (double)b->image[k].extent[at];
+    }
+    return elements / (double)(b->scans * b->extent[m->fold->form.kept]);
+}
+
+/* Instructions for an element of a box for operand `k` on its way in or out. By elements, what is
+ * repeated is copied as often. */
 static double copy_cost(const qn_fold_making *m, const qn_scan_box *b, size_t k, int runs)
 {
     const qn_fold_image *const i = &b->image[k];
-    return runs == 0 ? COPY_COST + DIM_COST * (1 + dims_of(m->fold, b))
-                     : qn_fold_image_cost(i, runs, m->operands[k].item_size, k >= m->inputs);
+    return i->count == 0 ? 0
+           : runs == 0   ? COPY_COST + DIM_COST * (1 + dims_of(m->fold, b))
+                         : qn_fold_image_cost(i, runs, m->operands[k].item_size, k >= m->inputs) *
+                             share_of(m, b, k);
 }
 
 /* True when every run of operand `k` begins and ends with a whole sector. */
@@ -135,7 +148,7 @@ static double run_cost(const qn_fold_making *m, const qn_scan_box *b, size_t k, 
         run = i->stride[at] * i->extent[at];
     }
     const uint32_t bytes = (uint32_t)QN_MIN(QN_MAX(step, item), QN_SECTOR_BYTES);
-    return qn_fold_run_cost(bytes) * (1 + INPUT_TORN / (double)run);
+    return qn_fold_run_cost(bytes) * (1 + INPUT_TORN / (double)run) * share_of(m, b, k);
 }
 
 /* Instructions for an element, in shared memory; and what it waits there, for one after the other.
@@ -166,7 +179,7 @@ void qn_box_settle(const qn_fold_making *m, qn_scan_box *b)
         b->runs[k] = by_runs < by_elements ? (uint8_t)runs : 0;
     }
     const int64_t piece = b->extent[m->fold->form.kept];
-    const int64_t most = QN_MIN(QN_FOLD_BLOCK / b->scans, piece / LEAST_STRIP);
+    const int64_t most = m->rules->map ? 1 : QN_MIN(QN_FOLD_BLOCK / b->scans, piece / LEAST_STRIP);
     b->threads = 1;
     if (b->split) {
         b->threads = QN_FOLD_BLOCK / b->scans;
@@ -252,7 +265,8 @@ void qn_box_part_banks(const qn_fold_making *m, qn_scan_box *b)
 size_t qn_box_home(const qn_fold_making *m, const qn_scan_box *b, size_t k)
 {
     const qn_fold *f = m->fold;
-    if (k != m->inputs || m->operands[0].item_size != m->operands[k].item_size) {
+    if (k != m->inputs || m->operands[0].item_size != m->operands[k].item_size ||
+        b->image[0].count == 0) {
         return k;
     }
     const int runs = b->runs[k];
@@ -272,8 +286,9 @@ int64_t qn_box_room(const qn_fold_making *m, const qn_scan_box *b)
     for (size_t k = 0; k < m->count; k++) {
         const uint32_t item = m->operands[k].item_size;
         const qn_fold_image *const i = &b->image[k];
-        const int64_t own = b->runs[k] > 0 ? qn_fold_image_bytes(i, b->runs[k], item, NULL)
-                                           : b->scans * qn_fold_box_pitch(piece, item) * item;
+        const int64_t own = i->count == 0    ? 0
+                            : b->runs[k] > 0 ? qn_fold_image_bytes(i, b->runs[k], item, NULL)
+                                             : b->scans * qn_fold_box_pitch(piece, item) * item;
         bytes += qn_box_home(m, b, k) == k ? qn_over(own, QN_ACCESS_BYTES) * QN_ACCESS_BYTES : 0;
     }
     return bytes;
@@ -310,7 +325,7 @@ double qn_box_cost(const qn_fold_making *m, const qn_scan_box *b)
         code += copy_cost(m, b, k, b->runs[k]);
         memory += run_cost(m, b, k, b->runs[k]);
     }
-    memory *= b->split ? SPLIT_TIME : piece < f->length ? PIECE_TIME : 1;
+    memory *= b->split ? SPLIT_TIME : !m->rules->map && piece < f->length ? PIECE_TIME : 1;
     const struct room *room = room_for(m, b);
     return START_COST + (b->split ? room->split_time : room->time) * QN_MAX(code / UNIT, memory);
 }

@@ -16,9 +16,12 @@
 #include <string.h>
 
 #define MOST_ELEMENTS (1 << 14) /* quern::part divides numbers up to twice that */
-#define MOST_RUN      512       /* bytes of a run, to begin with */
+#define MOST_RUN      512       /* bytes of a run, to begin with, */
+#define ONE_RUN       64        /* and where only one beginning is tried */
 #define BLOCKS        4         /* for a processor at least; with more, each has several boxes: */
 #define MOST_BLOCKS   40
+#define FEW           3  /* operands; and */
+#define SOME_BOXES    8  /* of a block, up to which each thread finds them itself */
 #define TILES         3  /* pieces with blocks of their own, for a processor at least */
 #define MOST_VALUE    16 /* bytes that such blocks leave for each other */
 #define SHORTER       8  /* strips of theirs to choose from */
@@ -27,10 +30,12 @@
 
 /* ---- choosing ------------------------------------------------------------------------------- */
 
-static int64_t count_boxes(const qn_fold *f, const qn_scan_box *b)
+/* Of maps pieces are boxes, too. */
+static int64_t count_boxes(const qn_fold_making *m, const qn_scan_box *b)
 {
+    const qn_fold *f = m->fold;
     int64_t boxes = 1;
-    for (int d = 0; d < f->form.kept; d++) {
+    for (int d = 0; d < f->form.kept + m->rules->map; d++) {
         boxes *= qn_over(f->extent[d], b->extent[d]);
     }
     return boxes;
@@ -41,7 +46,7 @@ static bool may_count(const qn_fold_making *m, const qn_scan_box *b)
 {
     bool by_runs = true;
     for (size_t k = 0; k < m->count; k++) {
-        by_runs &= b->runs[k] > 0;
+        by_runs &= b->runs[k] > 0 || b->image[k].count == 0;
     }
     return by_runs || b->scans * b->extent[m->fold->form.kept] <= MOST_ELEMENTS;
 }
@@ -52,13 +57,13 @@ static bool split(const qn_fold_making *m, qn_scan_box *b)
 {
     const qn_fold *f = m->fold;
     const int64_t pieces = qn_over(f->length, b->extent[f->form.kept]);
-    bool whole = m->rules->in_turns && m->rules->shared >= QN_FOLD_ROOM && pieces > 1 &&
-                 b->value_size <= MOST_VALUE;
+    bool whole = !m->rules->map && m->rules->in_turns && m->rules->shared >= QN_FOLD_ROOM &&
+                 pieces > 1 && b->value_size <= MOST_VALUE;
     for (int d = 0; d < f->form.kept; d++) {
         whole &= f->extent[d] % b->extent[d] == 0;
     }
     b->split = true;
-    return whole && count_boxes(f, b) * pieces >= (int64_t)m->rules->processors * TILES;
+    return whole && count_boxes(m, b) * pieces >= (int64_t)m->rules->processors * TILES;
 }
 
 /* Share out the positions of each dimension, and settle the rest. False: there is no such box. */
@@ -81,8 +86,8 @@ static bool finish(const qn_fold_making *m, qn_scan_box *b)
         }
     }
     if (inside > QN_FOLD_BOX_DIMS || inside + outside + 1 > QUERN_MAX_NDIM || b->scans < 2 ||
-        (b->extent[f->form.kept] < f->length && b->scans > QN_FOLD_BLOCK) ||
-        (count_boxes(f, b) < (int64_t)m->rules->processors * BLOCKS && !split(m, b))) {
+        (!m->rules->map && b->extent[f->form.kept] < f->length && b->scans > QN_FOLD_BLOCK) ||
+        (count_boxes(m, b) < (int64_t)m->rules->processors * BLOCKS && !split(m, b))) {
         return false;
     }
     qn_box_lay(m, b);
@@ -104,23 +109,17 @@ static void reach(const qn_fold_making *m, qn_scan_box *b, int64_t bytes)
     }
 }
 
-/* A box and its cost; 0: there is none yet. */
-typedef struct choice {
-    qn_scan_box box;
-    double cost;
-} choice;
-
-static void keep_better(const qn_fold_making *m, const qn_scan_box *b, choice *best)
+static void keep_better(const qn_fold_making *m, const qn_scan_box *b, qn_box_choice *best)
 {
     const double cost = qn_box_cost(m, b) + qn_box_banks_cost(m, b);
     if (best->cost == 0 || cost < best->cost) {
-        *best = (choice){*b, cost};
+        *best = (qn_box_choice){*b, cost};
     }
 }
 
 /* `cost`: of the box wherever scans meet. Where pieces have blocks of their own, somewhat shorter
  * ones may have the strips of their threads in other banks. */
-static void compare(const qn_fold_making *m, qn_scan_box b, double cost, choice *best)
+static void compare(const qn_fold_making *m, qn_scan_box b, double cost, qn_box_choice *best)
 {
     if (best->cost != 0 && cost >= best->cost) {
         return;
@@ -138,7 +137,7 @@ static void compare(const qn_fold_making *m, qn_scan_box b, double cost, choice 
 
 /* Let the box have twice as much along that dimension of which it costs least, as long as it fits.
  */
-static void grow(const qn_fold_making *m, qn_scan_box b, choice *best)
+static void grow(const qn_fold_making *m, qn_scan_box b, qn_box_choice *best)
 {
     const qn_fold *f = m->fold;
     for (int grown = 0; grown >= 0;) {
@@ -164,10 +163,11 @@ static void grow(const qn_fold_making *m, qn_scan_box b, choice *best)
 }
 
 /* The best of those that grow from runs of different lengths. */
-static choice choose_box(const qn_fold_making *m, uint32_t value_size, qn_fold_image *image)
+qn_box_choice qn_box_choose(const qn_fold_making *m, uint32_t value_size, qn_fold_image *image,
+                            bool once)
 {
-    choice best = {.cost = 0};
-    for (int64_t bytes = 1; bytes <= MOST_RUN; bytes *= 8) {
+    qn_box_choice best = {.cost = 0};
+    for (int64_t bytes = once ? ONE_RUN : 1; bytes <= (once ? ONE_RUN : MOST_RUN); bytes *= 8) {
         qn_scan_box b = {.value_size = value_size, .image = image};
         reach(m, &b, bytes);
         grow(m, b, &best);
@@ -231,6 +231,11 @@ static void split_dims(const qn_fold_making *m, const qn_scan_box *b, const qn_f
             }
         }
     }
+    const int64_t pieces = qn_over(from->extent[kept], b->extent[kept]);
+    const bool cut_last = m->rules->map && pieces > 1;
+    if (cut_last) {
+        put_dim(m, from, kept, pieces, b->extent[kept]);
+    }
     f->form.outer = f->form.kept;
     f->form.cuts = 0;
     for (int at = 0; at < kept; at++) {
@@ -245,14 +250,16 @@ static void split_dims(const qn_fold_making *m, const qn_scan_box *b, const qn_f
         }
     }
     f->form.boxed = f->form.kept - f->form.outer;
+    f->form.cuts |= (uint8_t)(cut_last << f->form.boxed);
     put_dim(m, from, kept, from->extent[kept], 1);
     f->form.kept--;
 }
 
-static void fill(const qn_fold_making *m, const qn_scan_box *b)
+void qn_box_fill(const qn_fold_making *m, const qn_scan_box *b)
 {
     qn_fold *f = m->fold;
     const qn_fold from = *f;
+    const int64_t boxes = count_boxes(m, b);
     const bool shared = qn_box_home(m, b, m->inputs) == 0;
     int moves[QUERN_MAX_PARAMETERS] = {0}, order[QUERN_MAX_NDIM];
     qn_box_near_last(order, m);
@@ -265,18 +272,22 @@ static void fill(const qn_fold_making *m, const qn_scan_box *b)
     f->head = f->rest = f->across = f->run = 0;
     split_dims(m, b, &from, order);
     for (size_t k = 0; k < m->count; k++) {
-        f->form.access[k] = b->runs[k] > 0 ? QN_ACCESS_TILED : QN_ACCESS_STRIDED;
+        f->form.access[k] = (uint8_t)(b->runs[k] > 0  ? QN_ACCESS_TILED
+                                      : moves[k] == 0 ? QN_ACCESS_BROADCAST
+                                                      : QN_ACCESS_STRIDED);
         f->form.way[k] = (uint16_t)(way_of(f, k) | b->runs[k] << 8 | moves[k] << 11);
     }
     f->form.back = shared ? QN_LINES_SHARED : QN_LINES_ROOM;
     f->units = b->extent[from.form.kept];
-    f->form.pieces = f->units < f->length;
+    f->form.pieces = !m->rules->map && f->units < f->length;
     f->chunk = b->scans;
     f->workers = (uint32_t)b->threads;
-    f->beside = count_boxes(&from, b);
+    f->beside = boxes;
     f->groups = QN_MIN(f->beside, (int64_t)m->rules->processors * MOST_BLOCKS);
     f->form.again = b->threads > 1 && !b->split;
-    f->form.known = f->form.pieces || f->length > QN_BOX_KNOWN ? 0 : (uint8_t)f->length;
+    f->form.finds = !b->split && (m->count > FEW || qn_over(f->length, f->units) * f->beside >=
+                                                        f->groups * SOME_BOXES);
+    f->form.known = f->units < f->length || f->length > QN_BOX_KNOWN ? 0 : (uint8_t)f->length;
     f->splits = 1;
     if (b->split) {
         f->workers = (uint32_t)b->scans;
@@ -289,7 +300,7 @@ static void fill(const qn_fold_making *m, const qn_scan_box *b)
 
 /* True when two operands lie in different orders: along one of two dimensions an operand is denser
  * than along the other, and another is not. */
-static bool lie_otherwise(const qn_fold_making *m)
+bool qn_box_lie_otherwise(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
     bool otherwise = false;
@@ -352,7 +363,7 @@ static bool may_outdo(const qn_fold_making *m, const qn_scan_box *b)
 }
 
 /* True when all elements lie where their width asks for, and not too far apart in a box. */
-static bool lies_well(const qn_fold_making *m, const qn_scan_box *b)
+bool qn_box_lies_well(const qn_fold_making *m, const qn_scan_box *b)
 {
     const qn_fold *f = m->fold;
     for (size_t k = 0; k < m->count; k++) {
@@ -382,17 +393,17 @@ void qn_fold_take_boxes(const qn_fold_making *m, uint32_t value_size)
         m->inputs == 0 || m->inputs == m->count || !r->repeats) {
         return;
     }
-    const bool otherwise = lie_otherwise(m);
+    const bool otherwise = qn_box_lie_otherwise(m);
     const bool others = f->form.staged || goes_down_narrow(m) || has_turned_rows(m);
     if (!otherwise && (r->shared < QN_FOLD_ROOM || !others)) {
         return;
     }
     qn_fold_image image[QUERN_MAX_PARAMETERS];
-    const choice best = choose_box(m, value_size, image);
-    if (best.cost != 0 && best.cost < f->cost && lies_well(m, &best.box) &&
+    const qn_box_choice best = qn_box_choose(m, value_size, image, false);
+    if (best.cost != 0 && best.cost < f->cost && qn_box_lies_well(m, &best.box) &&
         (otherwise || may_outdo(m, &best.box))) {
         qn_box_lay(m, &best.box);
-        fill(m, &best.box);
+        qn_box_fill(m, &best.box);
         f->cost = best.cost;
     }
 }

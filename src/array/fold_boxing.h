@@ -47,4 +47,24 @@ bool qn_box_fits(const qn_fold_making *m, const qn_scan_box *box);
 double qn_box_cost(const qn_fold_making *m, const qn_scan_box *box);
 double qn_box_banks_cost(const qn_fold_making *m, const qn_scan_box *box);
 
+/* ---- fold_boxes.c --------------------------------------------------------------------------- */
+
+/** A box and its cost; 0: there is none. */
+typedef struct qn_box_choice {
+    qn_scan_box box;
+    double cost;
+} qn_box_choice;
+
+/** True when two operands lie in different orders: along one of two dimensions an operand is denser
+ * than along the other, and another is not. */
+bool qn_box_lie_otherwise(const qn_fold_making *m);
+/** True when all elements lie where their width asks for, and not too far apart in a box. */
+bool qn_box_lies_well(const qn_fold_making *m, const qn_scan_box *box);
+/** The box that costs least. `image`: room for how each operand lies; `once`: of those that grow
+ * from one beginning. */
+qn_box_choice qn_box_choose(const qn_fold_making *m, uint32_t value_size, qn_fold_image *image,
+                            bool once);
+/** Take it over into the plan, once it is laid. */
+void qn_box_fill(const qn_fold_making *m, const qn_scan_box *box);
+
 #endif /* QN_FOLD_BOXING_H */

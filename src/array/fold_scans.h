@@ -168,6 +168,11 @@ static inline int qn_fold_way_moves(const qn_fold_form *f, size_t k)
 {
     return f->way[k] >> 11;
 }
+/** True for a dimension of which the last box, or the last piece, has fewer positions. */
+static inline bool qn_fold_box_varies(const qn_fold_form *f, int d)
+{
+    return (f->cuts >> d & 1) != 0 || (d == f->boxed && f->pieces);
+}
 
 /* ---- fold_strips.c: for scans along columns ------------------------------------------------- */
 

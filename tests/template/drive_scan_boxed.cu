@@ -20,11 +20,13 @@
     constexpr bool _quern_exclusive = EXCLUSIVE, _quern_pieces = true, _quern_bundles = true;      \
     constexpr int _quern_turns = 4, _quern_known = 0, _quern_lanes = 1, _quern_bunch = 5;
 #define HOLE_strips STRIPS
-#define HOLE_kept                                                                                  \
+#define HOLE_find
+#define HOLE_site                                                                                  \
     const char *const x = (const char *)_quern_array0 + _quern_output * _quern_walk.stride[0][0];  \
-    char *const y = (char *)_quern_array1 + _quern_output * _quern_walk.stride[1][0];
-#define HOLE_here                                                                                  \
-    const int here = min(_quern_scans, (int)(_quern_walk.results - _quern_output * _quern_scans));
+    char *const y = (char *)_quern_array1 + _quern_output * _quern_walk.stride[1][0];              \
+    const int here = min(_quern_scans, (int)(_quern_walk.results - _quern_output * _quern_scans)); \
+    const int _quern_length = (int)min(_quern_walk.units, _quern_walk.covered - _quern_start);
+#define HOLE_seek
 #define HOLE_room                                                                                  \
     const int _quern_scans = (int)_quern_walk.chunk;                                               \
     const quern::part scans(_quern_scans), piece((int)_quern_walk.units);                          \

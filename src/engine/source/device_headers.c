@@ -49,6 +49,7 @@ static const qn_header headers[] = {
     [QN_HEADER_PARTS] = {"quern/parts.cuh", qn_embedded_parts_cuh},
     [QN_HEADER_STAGE] = {"quern/stage.cuh", qn_embedded_stage_cuh},
     [QN_HEADER_LINES] = {"quern/lines.cuh", qn_embedded_lines_cuh},
+    [QN_HEADER_SITE] = {"quern/site.cuh", qn_embedded_site_cuh},
     [QN_HEADER_IMAGE] = {"quern/image.cuh", qn_embedded_image_cuh},
     [QN_HEADER_PACKED] = {"quern/packed.cuh", qn_embedded_packed_cuh},
     [QN_HEADER_STRIPS] = {"quern/strips.cuh", qn_embedded_strips_cuh},

@@ -50,6 +50,7 @@ typedef enum qn_header_id {
     QN_HEADER_PARTS,
     QN_HEADER_STAGE,
     QN_HEADER_LINES,
+    QN_HEADER_SITE,
     QN_HEADER_IMAGE,
     QN_HEADER_PACKED,
     QN_HEADER_STRIPS,

@@ -355,7 +355,7 @@ static void value_type_hole(qn_text *out, const qn_call *call)
 }
 
 /* Those of the signature, the walk, and the workspace. */
-static void parameters_hole(qn_text *out, const qn_call *call)
+void qn_source_fold_parameters(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     qn_source_parameters(out, call, !call->aliased);
@@ -402,7 +402,7 @@ enum { QN_FOLD_HOLES(QN_HOLE_ID) };
 void qn_source_fold_holes(qn_text *holes, const qn_call *call)
 {
     value_type_hole(&holes[VALUE_TYPE], call);
-    parameters_hole(&holes[PARAMETERS], call);
+    qn_source_fold_parameters(&holes[PARAMETERS], call);
     positions_hole(&holes[POSITIONS], call);
     qn_source_operands(&holes[INPUTS], call, 0, call->input_operands);
     qn_source_function(&holes[MAP], call, QN_MAP);

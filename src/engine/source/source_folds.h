@@ -25,6 +25,8 @@
     X(POST, post)                                                                                  \
     X(KEPT, kept)
 void qn_source_fold_holes(qn_text *holes, const qn_call *call);
+/** One of them alone. */
+void qn_source_fold_parameters(qn_text *out, const qn_call *call);
 /** The headers that both need. */
 #define QN_FOLD_HEADERS (QN_HEADER(QN_HEADER_INDEX) | QN_HEADER(QN_HEADER_FOLD))
 /** The first operand that is reached by vector: packs begin where it is aligned. */
@@ -262,8 +264,12 @@ quern_status qn_scan_apart_source(qn_text *out, const qn_call *call, qn_header *
 
 /** Writes the address of the element at hand for operand `k` there. */
 typedef void qn_shelf_writer(qn_text *out, const qn_call *call, uint32_t k);
-/** The element's inputs, `_quern_inputK`; these and its position as arguments of map. */
-void qn_source_shelves_take(qn_text *out, const qn_call *call, qn_shelf_writer *shelf);
+/** The element's inputs, called `NAMEk`; `_quern_inputK` and its position as arguments of map; what
+ * is called `NAMEk` left in the place of outputs. */
+void qn_source_shelves_take(qn_text *out, const qn_call *call, qn_shelf_writer *shelf,
+                            const char *name);
+void qn_source_shelves_put(qn_text *out, const qn_call *call, qn_shelf_writer *shelf,
+                           const char *name);
 void qn_source_shelves_arguments(qn_text *out, const qn_call *call);
 /** Calls post, and leaves the results there. `at`: which element of the output it is in memory. */
 void qn_source_shelves_give(qn_text *out, const qn_call *call, qn_shelf_writer *shelf,
@@ -275,12 +281,29 @@ void qn_source_shelves_give(qn_text *out, const qn_call *call, qn_shelf_writer *
 quern_status qn_scan_boxed_source(qn_text *out, const qn_call *call, qn_header *headers,
                                   size_t *header_count);
 
-/* ---- source_scan_images.c: operands of boxes that go by runs -------------------------------- */
+/* ---- source_fold_boxes.c: boxes of scans and of maps ---------------------------------------- */
+
+/** What all boxes share; what is to be known to find them; where the box at hand lies, and how many
+ * positions it has; where the next one does, if a thread finds it for all; its operands in, and
+ * back; where scan `_quern_number` begins. */
+void qn_source_boxes_room(qn_text *out, const qn_call *call);
+void qn_source_boxes_find(qn_text *out, const qn_call *call);
+void qn_source_boxes_site(qn_text *out, const qn_call *call);
+void qn_source_boxes_seek(qn_text *out, const qn_call *call);
+void qn_source_boxes_fetch(qn_text *out, const qn_call *call);
+void qn_source_boxes_keep(qn_text *out, const qn_call *call);
+void qn_source_boxes_row(qn_text *out, const qn_call *call);
+/** The address of its element `_quern_spot` in shared memory. */
+void qn_source_boxes_shelf(qn_text *out, const qn_call *call, uint32_t k);
+/** For maps: what the plan decides; an element. */
+void qn_source_map_form(qn_text *out, const qn_call *call);
+void qn_source_map_body(qn_text *out, const qn_call *call);
+
+/* ---- source_fold_images.c: operands of boxes that go by runs -------------------------------- */
 
 /** What all boxes share, and room in shared memory, if operand `k` has its own (`home`: whose it
  * has); where the box at hand begins; the operand's runs in, and back. */
 void qn_source_image_room(qn_text *out, const qn_call *call, uint32_t k, uint32_t home);
-void qn_source_image_place(qn_text *out, const qn_call *call, uint32_t k, uint32_t home);
 void qn_source_image_bring(qn_text *out, const qn_call *call, uint32_t k);
 void qn_source_image_take(qn_text *out, const qn_call *call, uint32_t k);
 

@@ -118,7 +118,7 @@ quern_status qn_scan_packed_source(qn_text *out, const qn_call *call, qn_header 
     piece_hole(&t[PIECE], call);
     shared_hole(&t[SHARED], call);
     fetch_hole(&t[FETCH], call);
-    qn_source_shelves_take(&t[TAKE], call, shelf);
+    qn_source_shelves_take(&t[TAKE], call, shelf, "_quern_input");
     qn_source_shelves_arguments(&t[ARGUMENTS], call);
     qn_source_shelves_give(&t[GIVE], call, shelf, ELEMENT);
     keep_hole(&t[KEEP], call);

@@ -12,12 +12,13 @@ static const char *type_of(const qn_call *call, uint32_t k)
     return qn_source_type(call, call->operand_parameter[k]);
 }
 
-void qn_source_shelves_take(qn_text *out, const qn_call *call, qn_shelf_writer *shelf)
+void qn_source_shelves_take(qn_text *out, const qn_call *call, qn_shelf_writer *shelf,
+                            const char *name)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
         const char *type = type_of(call, k);
         qn_source_indent(out, 4);
-        qn_text_printf(out, "const %s _quern_input%u = ", type, k);
+        qn_text_printf(out, "const %s %s%u = ", type, name, k);
         if (qn_source_is_bool(call, k)) {
             qn_text_puts(out, "quern::truth");
         } else {
@@ -46,6 +47,17 @@ void qn_source_shelves_arguments(qn_text *out, const qn_call *call)
     qn_text_puts(out, position(call));
 }
 
+void qn_source_shelves_put(qn_text *out, const qn_call *call, qn_shelf_writer *shelf,
+                           const char *name)
+{
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        qn_source_indent(out, 4);
+        qn_text_printf(out, "*(%s *)", type_of(call, k));
+        shelf(out, call, k);
+        qn_text_printf(out, " = %s%u;\n", name, k);
+    }
+}
+
 /* Post may leave an output as it is: then memory keeps what it has. */
 void qn_source_shelves_give(qn_text *out, const qn_call *call, qn_shelf_writer *shelf,
                             const char *at)
@@ -63,10 +75,5 @@ void qn_source_shelves_give(qn_text *out, const qn_call *call, qn_shelf_writer *
         qn_text_printf(out, "_quern_result%u, ", k);
     }
     qn_text_printf(out, "%s, _quern_value.value);\n", position(call));
-    for (uint32_t k = first; k < end; k++) {
-        qn_source_indent(out, 4);
-        qn_text_printf(out, "*(%s *)", type_of(call, k));
-        shelf(out, call, k);
-        qn_text_printf(out, " = _quern_result%u;\n", k);
-    }
+    qn_source_shelves_put(out, call, shelf, "_quern_result");
 }

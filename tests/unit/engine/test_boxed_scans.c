@@ -5,7 +5,7 @@
  * elements, which axes run backwards, along which axis the scan goes, what the texts do.
  */
 #include "draw.h"
-#include "held.h"
+#include "lying.h"
 
 static void open_boxes(void)
 {
@@ -14,50 +14,7 @@ static void open_boxes(void)
 
 TestSuite(boxed_scans, .init = open_boxes, .fini = whole_close);
 
-enum { DRAWN = 48, DIMS = 4, OPERANDS = 3 };
-
-/* How an operand lies: elements from one position along an axis to the next, and to the first. */
-typedef struct layout {
-    int64_t strides[DIMS], first, all;
-} layout;
-
-static void shuffle(int *order)
-{
-    for (int d = DIMS - 1; d > 0; d--) {
-        const int other = rand() % (d + 1), kept = order[d];
-        order[d] = order[other];
-        order[other] = kept;
-    }
-}
-
-static layout draw_layout(const int64_t *shape, bool repeats)
-{
-    int order[DIMS] = {0, 1, 2, 3};
-    layout l = {.first = rand() % 6};
-    int64_t stride = 1 + rand() % 4 / 3;
-    shuffle(order);
-    for (int at = 0; at < DIMS; at++) {
-        const int d = order[at];
-        const bool once = repeats && rand() % 4 == 0;
-        l.strides[d] = once ? 0 : stride * (rand() % 4 == 0 ? -1 : 1);
-        l.first += l.strides[d] < 0 ? -l.strides[d] * (shape[d] - 1) : 0;
-        stride *= once ? 1 : shape[d] + rand() % 5 / 3;
-    }
-    l.all = l.first + 1;
-    for (int d = 0; d < DIMS; d++) {
-        l.all += l.strides[d] > 0 ? l.strides[d] * (shape[d] - 1) : 0;
-    }
-    return l;
-}
-
-static int64_t place_of(const layout *l, const int64_t *at)
-{
-    int64_t place = l->first;
-    for (int d = 0; d < DIMS; d++) {
-        place += l->strides[d] * at[d];
-    }
-    return place;
-}
+enum { DRAWN = 48, OPERANDS = 3 };
 
 /* Few scans of thousands of elements, whose pieces have blocks of their own. */
 static void draw_long_shape(int64_t *shape, int axis)
@@ -119,18 +76,6 @@ static void expect(char *to, int64_t size, const int64_t *shape, int axis, const
             expect_one(to, size, shape[axis], axis, at, l, w);
         }
     }
-}
-
-static quern_array *wrap(quern_array *memory, element t, const int64_t *shape, const layout *l)
-{
-    quern_array *a;
-    int64_t strides[DIMS];
-    for (int d = 0; d < DIMS; d++) {
-        strides[d] = l->strides[d] * t.size;
-    }
-    OK(quern_array_wrap(&a, engine, t.dtype, DIMS, shape, strides,
-                        (char *)quern_array_pointer(memory) + l->first * t.size, NULL, NULL));
-    return a;
 }
 
 static quern_kernel *scan_of(const way *w)
