@@ -382,6 +382,7 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
     plan->by_runs = false;
     memset(plan->last, 0, sizeof plan->last); /* of dimensions that are not cut */
     plan->work = rules->work;
+    plan->box_cost = 0;
     plan->count = count;
     memcpy(plan->extent, shape, (size_t)ndim * sizeof *shape);
     qn_plan_spread(plan, operands, operand_count, ndim);

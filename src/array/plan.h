@@ -155,6 +155,8 @@ typedef struct qn_plan {
     int32_t across, down;      /**< rows, slabs: threads of a block along one, and how many of
                                     them a block has side by side */
     int64_t work;              /**< what the text takes for an element, about, in instructions */
+    double box_cost;           /**< boxes of single elements: what an element takes, in bytes that
+                                    move meanwhile */
     int64_t cost, other_cost;  /**< what an element takes, in hundredths of plan_rows.c's unit, and
                                     walked by packs instead of rows, or the reverse; 0: no choice */
     int64_t extent[QUERN_MAX_NDIM];          /**< outermost first */

@@ -323,6 +323,7 @@ bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_cou
         return false;
     }
     const qn_plan was = *plan;
+    plan->box_cost = qn_boxing_box_cost(&b);
     qn_boxing_put(plan, &b, &was, turns);
     return true;
 }

@@ -249,14 +249,14 @@ typedef struct qn_call {
     uint32_t axes;                                /**< bit k: axis k is reduced, or scanned */
     quern_array *owned[2 * QUERN_MAX_PARAMETERS]; /**< allocated here: outputs, copies of inputs */
     uint32_t owned_count;
-    bool keepdims;   /**< asked for */
-    bool dry;        /**< allocate nothing: arrays without memory */
-    bool infers;     /**< dry, and values may be like arrays */
-    bool empty;      /**< nothing to do */
-    bool structures; /**< values are structures */
-    uint8_t reaches; /**< not 0: an array that was passed has a reach */
-    bool overlaps;   /**< an input was copied because an output overlaps it */
-    bool aliased;
+    bool keepdims;        /**< asked for */
+    bool dry;             /**< allocate nothing: arrays without memory */
+    bool infers;          /**< dry, and values may be like arrays */
+    bool empty;           /**< nothing to do */
+    bool structures;      /**< values are structures */
+    uint8_t reaches;      /**< not 0: an array that was passed has a reach */
+    bool overlaps;        /**< an input was copied because an output overlaps it */
+    bool aliased, mapped; /**< elementwise: `fold` has the walk, by boxes as scans have them */
     uint64_t
         arranged; /**< bit p: array p is copied first, or afterwards: it lies in another order */
     quern_array *from[QUERN_MAX_PARAMETERS]; /**< what it is copied from, or to */

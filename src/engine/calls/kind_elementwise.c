@@ -4,7 +4,7 @@
  * calls on their way. Out: a walk over the broadcast operands, its grid, and its parameters. The
  * thing to know: here quern::space gets its values; device_layout.c knows its layout.
  */
-#include "engine/engine_internal.h"
+#include "engine/folding.h"
 #include "engine/source/source.h"
 #include <string.h>
 
@@ -53,6 +53,44 @@ static quern_status check_options(const quern_kernel *kernel, const quern_call_o
 #define SMALL_SHARED (64 << 10)
 #define HEAVY        40 /* instructions of a costly function, about */
 
+/* The texts do not ask where an element lies, and the caller has not chosen the walk. */
+static bool may_map(const qn_call *call, const qn_plan_rules *rules)
+{
+    static const qn_setting chosen = {0};
+    const quern_kernel *kernel = call->kernel;
+    bool may = !rules->ordered && !rules->keep_dims && !rules->no_tiles && !rules->loops &&
+               rules->pack_bytes != 0 && rules->torn && !kernel->counts &&
+               (kernel->names & (QN_NAMES_SET | QN_NAMES_ARRAYS)) == 0 &&
+               memcmp(&rules->setting, &chosen, sizeof chosen) == 0;
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        may &= !kernel->uses_by_address[call->operand_parameter[k]];
+    }
+    return may;
+}
+
+/* Have a call go by boxes as scans have them, where that takes less than what is planned. */
+static void map(qn_call *call, const qn_plan_rules *rules)
+{
+    const quern_engine *engine = call->kernel->engine;
+    const qn_fold_rules own = {.scan = true,
+                               .map = true,
+                               .repeats = true,
+                               .in_place = call->aliased,
+                               .pack_bytes = rules->pack_bytes,
+                               .processors = engine->processors,
+                               .shared = engine->shared_bytes};
+    qn_fold fold;
+    call->mapped =
+        may_map(call, rules) &&
+        qn_plan_may_map(&call->plan, call->operands, call->operand_count, engine->processors) &&
+        qn_fold_make_map(&fold, call->operands, call->operand_count, call->ndim, call->shape,
+                         &own) &&
+        qn_fold_map_outdoes(&fold, call->operands, call->operand_count, &call->plan);
+    if (call->mapped) {
+        call->fold = fold;
+    }
+}
+
 static void plan(qn_call *call)
 {
     const quern_kernel *kernel = call->kernel;
@@ -67,14 +105,21 @@ static void plan(qn_call *call)
     qn_plan_make(&call->plan, call->operands, call->operand_count, call->ndim, call->shape,
                  call->count, &rules);
     call->plan.form.aliased = call->aliased;
+    map(call, &rules);
 }
 
 static size_t form(uint8_t *bytes, const qn_call *call)
 {
     enum { FIXED = offsetof(qn_plan_form, access) };
     const qn_plan_form *f = &call->plan.form;
-    _Static_assert(FIXED + 1 + QUERN_MAX_PARAMETERS + sizeof f->way <= QN_FORM_BYTES,
+    _Static_assert(FIXED + 2 + QUERN_MAX_PARAMETERS + sizeof f->way <= QN_FORM_BYTES,
                    "room for the form");
+    *bytes++ = call->mapped;
+    if (call->mapped) {
+        const size_t used = qn_fold_form_bytes(bytes, call);
+        bytes[used] = call->aliased;
+        return used + 2;
+    }
     memcpy(bytes, f, FIXED);
     bytes[FIXED] = (uint8_t)call->ndim;
     memcpy(bytes + FIXED + 1, f->access, call->operand_count);
@@ -82,12 +127,16 @@ static size_t form(uint8_t *bytes, const qn_call *call)
     if (ways) {
         memcpy(bytes + FIXED + 1 + call->operand_count, f->way, sizeof f->way);
     }
-    return FIXED + 1 + call->operand_count + (ways ? sizeof f->way : 0);
+    return FIXED + 2 + call->operand_count + (ways ? sizeof f->way : 0);
 }
 
 static void print(qn_text *out, const qn_call *call)
 {
-    qn_plan_print(out, &call->plan, call->operand_count);
+    if (call->mapped) {
+        qn_fold_print_map(out, &call->fold, call->operand_count);
+    } else {
+        qn_plan_print(out, &call->plan, call->operand_count);
+    }
 }
 
 /* ---- launching ------------------------------------------------------------------------------ */
@@ -144,6 +193,9 @@ static int64_t loop_over(const qn_call *call, int64_t blocks)
 static quern_status geometry(quern_launch_config *config, const qn_call *call,
                              const qn_specialization *z)
 {
+    if (call->mapped) {
+        return qn_fold_geometry(config, call, z);
+    }
     const qn_plan *p = &call->plan;
     const int64_t all = qn_plan_in_phases(&p->form) ? qn_plan_threads(p) : p->packs;
     int64_t threads = QN_MAX(all, p->rest); /* at least one */
@@ -184,11 +236,14 @@ static quern_status geometry(quern_launch_config *config, const qn_call *call,
 
 static char *const *bases(const qn_call *call)
 {
-    return call->plan.base;
+    return call->mapped ? call->fold.base : call->plan.base;
 }
 
 static quern_status walk(qn_parameter_block *block, const qn_call *call)
 {
+    if (call->mapped) {
+        return qn_fold_walk(block, call);
+    }
     const qn_plan *p = &call->plan;
     int outer = p->form.ndim - 1;
     const int64_t inner = p->extent[outer];

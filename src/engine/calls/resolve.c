@@ -433,7 +433,7 @@ quern_status qn_call_begin_set(qn_call *call, quern_kernel *kernel, const quern_
 {
     call->kernel = kernel;
     call->owned_count = 0;
-    call->aliased = call->overlaps = call->empty = call->structures = false;
+    call->mapped = call->aliased = call->overlaps = call->empty = call->structures = false;
     call->reaches = 0;
     call->arranged = 0;
     call->zeroed_bytes = call->scratch_bytes = 0;

@@ -55,7 +55,7 @@ static void add_call(qn_text *out, const qn_call *call)
 {
     uint8_t form[QN_FORM_BYTES];
     const size_t size = call->kernel->kind->form(form, call);
-    const bool folds = call->kernel->kind->has_axes;
+    const bool folds = call->kernel->kind->has_axes || call->mapped;
     qn_text_printf(out, "%u;", call->block_size);
     qn_text_add(out, (const char *)form, size);
     for (uint32_t p = 0; p < call->kernel->signature.count; p++) {

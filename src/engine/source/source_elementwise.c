@@ -6,11 +6,15 @@
  * strides and addresses are parameters.
  */
 #include "embedded/templates.h"
-#include "engine/source/source.h"
+#include "engine/source/source_folds.h"
 #include <stdio.h>
 
 static void parameters_hole(qn_text *out, const qn_call *call)
 {
+    if (call->mapped) {
+        qn_source_fold_parameters(out, call);
+        return;
+    }
     qn_source_parameters(out, call, !call->plan.form.aliased);
     qn_text_printf(out, "const quern::space<%s, %d, %u> _quern_walk",
                    qn_source_index(call->plan.form.wide), call->plan.form.ndim - 1,
@@ -135,6 +139,10 @@ static bool asks_in_turns(const qn_plan_form *f)
 static void form_hole(qn_text *out, const qn_call *call)
 {
     const qn_plan_form *f = &call->plan.form;
+    if (call->mapped) {
+        qn_source_map_form(out, call);
+        return;
+    }
     qn_source_index_type(out, f->wide);
     if (f->tile != 0) {
         qn_source_number(out, "tile", f->tile);
@@ -312,14 +320,30 @@ static void pack_holes(qn_text *texts, const qn_call *call)
     qn_source_body(&texts[BODY], call);
 }
 
+static void map_holes(qn_text *texts, const qn_call *call)
+{
+    qn_source_boxes_room(&texts[SHARED], call);
+    qn_source_boxes_find(&texts[OFFSETS], call);
+    qn_source_boxes_site(&texts[PLACE], call);
+    qn_source_boxes_seek(&texts[AGAIN], call);
+    qn_source_boxes_fetch(&texts[FETCH], call);
+    qn_source_boxes_row(&texts[ALIGNED], call);
+    qn_source_map_body(&texts[BODY], call);
+    qn_source_boxes_keep(&texts[KEEP], call);
+}
+
 /* A way to walk: its template, and what fills the holes that the others do not have. */
 typedef struct walk {
     const char *text;
     void (*fill)(qn_text *texts, const qn_call *call);
 } walk;
 
-static walk walk_of(const qn_plan_form *f)
+static walk walk_of(const qn_call *call)
 {
+    const qn_plan_form *f = &call->plan.form;
+    if (call->mapped) {
+        return (walk){qn_embedded_elementwise_images_cu, map_holes};
+    }
     const bool squares = f->tile != 0 && f->lanes > 1;
     return squares                ? (walk){qn_embedded_elementwise_tiled_packs_cu, square_holes}
            : f->tile != 0         ? (walk){qn_embedded_elementwise_tiled_cu, tiled_holes}
@@ -345,11 +369,26 @@ static bool holds_words(const qn_call *call)
     return f->lanes > 1 && (f->rows || qn_plan_in_phases(f) || f->tile != 0 || words);
 }
 
+/* The headers that the walk includes. */
+static qn_header_set headers_of(const qn_call *call)
+{
+    const qn_plan_form *f = &call->plan.form;
+    if (call->mapped) {
+        return QN_FOLD_HEADERS | QN_HEADER(QN_HEADER_BOX) | QN_HEADER(QN_HEADER_LINES) |
+               QN_HEADER(QN_HEADER_SITE) | QN_HEADER(QN_HEADER_IMAGE) | QN_HEADER(QN_HEADER_PACK);
+    }
+    return QN_HEADER(QN_HEADER_INDEX) |
+           (f->lanes > 1 || f->pool != 0 || f->thin ? QN_HEADER(QN_HEADER_PACK) : 0) |
+           (f->pool != 0 ? QN_HEADER(QN_HEADER_BOX) : 0) |
+           (f->words ? QN_HEADER(QN_HEADER_PACK) | QN_HEADER(QN_HEADER_FREIGHT) : 0) |
+           (holds_words(call) || f->thin ? QN_HEADER(QN_HEADER_WORDS) : 0) |
+           (f->tile != 0 && f->lanes > 1 ? QN_HEADER(QN_HEADER_SQUARE) : 0);
+}
+
 quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header *headers,
                                    size_t *header_count)
 {
-    const qn_plan_form *f = &call->plan.form;
-    const walk chosen = walk_of(f);
+    const walk chosen = walk_of(call);
     qn_text texts[HOLE_COUNT] = {{0}};
     parameters_hole(&texts[PARAMETERS], call);
     loop_prep_hole(&texts[LOOP_PREP], call);
@@ -363,12 +402,7 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
         .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
         .holes = texts,
         .hole_count = HOLE_COUNT,
-        .headers = QN_HEADER(QN_HEADER_INDEX) |
-                   (f->lanes > 1 || f->pool != 0 || f->thin ? QN_HEADER(QN_HEADER_PACK) : 0) |
-                   (f->pool != 0 ? QN_HEADER(QN_HEADER_BOX) : 0) |
-                   (f->words ? QN_HEADER(QN_HEADER_PACK) | QN_HEADER(QN_HEADER_FREIGHT) : 0) |
-                   (holds_words(call) || f->thin ? QN_HEADER(QN_HEADER_WORDS) : 0) |
-                   (f->tile != 0 && f->lanes > 1 ? QN_HEADER(QN_HEADER_SQUARE) : 0),
+        .headers = headers_of(call),
     };
     return qn_source_expand(out, call, &template, headers, header_count);
 }

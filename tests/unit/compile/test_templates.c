@@ -62,6 +62,8 @@ static const struct {
     {"drive_scan.cu", {"-DCOLUMNS=0", "-DBLOCK=1", "-DTILES=1", "-DEXCLUSIVE=0"}},
     {"drive_scan.cu", {"-DCOLUMNS=1", "-DBLOCK=1", "-DTILES=0", "-DEXCLUSIVE=1"}},
     {"drive_scan.cu", {"-DCOLUMNS=1", "-DBLOCK=1", "-DTILES=1", "-DEXCLUSIVE=0"}},
+    {"drive_images.cu", {"-DKNOWN=0"}},
+    {"drive_images.cu", {"-DKNOWN=16"}},
     {"drive_scan_apart.cu", {"-DEXCLUSIVE=0"}},
     {"drive_scan_apart.cu", {"-DEXCLUSIVE=1"}},
     {"drive_scan_boxed.cu", {"-DEXCLUSIVE=0", "-DSTRIPS=0", "-DTILES=0"}},

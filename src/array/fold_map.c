@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fold_map: elementwise kernels whose operands lie in memory in different orders, by boxes as scans
+ * have them. In: operands. Out: a fold that has a map in the place of a scan, and what it costs.
+ * The thing to know: along one dimension a thread takes elements one after the other, as it would
+ * scan them; here that may be any, and pieces of it are boxes of their own.
+ */
+#include "array/fold_boxing.h"
+
+#include <string.h>
+
+#define TRIED 2 /* dimensions along which threads may go, with all beginnings of boxes */
+
+/* Of a copy's speed on an H200, otherwise and so, of 171 kernels drawn whose operands lie in
+ * different orders. By boxes of single elements: where all inputs come by runs 0.52 and 0.58 in the
+ * mean of 30 (0.11 and 0.41 at most, 0.86 and 0.52 at least). */
+#define BYTE_COST 7    /* instructions while a byte moves, by which plan_box_cost.c counts */
+#define SURELY    1.37 /* times as much by boxes of single elements, or with at most */
+#define FEW       4    /* operands as much */
+/* Boxes in runs of so many operands, all of which go through shared memory: 0.50 and 0.66 in the
+ * mean of ten; of fewer 0.67 and 0.64. */
+#define MANY 4
+/* Tiles of single elements, of so many: 0.48 and 0.67 in the mean of three, of four 0.84 and 0.61.
+ */
+#define TILED 3
+/* Flat packs, and elements in turns, where so little is to be done: 0.45 and 0.63 in the mean of
+ * eight; where there is more, 0.78 and 0.72. */
+#define LITTLE 33
+/* Elements for each processor, without which it is not worth the 100 us that it takes to plan. */
+#define LEAST (1 << 15)
+
+bool qn_plan_may_map(const qn_plan *p, const qn_operand *operands, size_t operand_count,
+                     uint32_t processors)
+{
+    const qn_plan_form *f = &p->form;
+    bool shared = true;
+    if (p->count < (int64_t)processors * LEAST) {
+        return false;
+    }
+    for (size_t k = 0; k < operand_count; k++) {
+        shared &= operands[k].output || f->access[k] == QN_ACCESS_TILED ||
+                  f->access[k] == QN_ACCESS_BROADCAST;
+    }
+    return f->boxed       ? !f->words && (f->pool == 0 || (operand_count >= MANY && shared))
+           : f->tile != 0 ? f->lanes == 1 && operand_count == TILED
+                          : f->flat || (f->turns > 1 && !f->rows && f->slab == 0 && f->ndim > 1);
+}
+
+bool qn_fold_map_outdoes(const qn_fold *f, const qn_operand *operands, size_t operand_count,
+                         const qn_plan *p)
+{
+    const qn_plan_form *form = &p->form;
+    bool inputs = true, outputs = true;
+    for (size_t k = 0; k < operand_count; k++) {
+        const bool by_runs = f->form.access[k] != QN_ACCESS_STRIDED;
+        *(operands[k].output ? &outputs : &inputs) &= by_runs;
+    }
+    if (form->boxed && form->pool == 0) {
+        const double otherwise = p->box_cost * BYTE_COST;
+        return inputs && (otherwise > SURELY * f->cost ||
+                          (outputs && operand_count <= FEW && otherwise > f->cost));
+    }
+    return inputs && outputs && (form->boxed || form->tile != 0 || f->cost < LITTLE);
+}
+
+/* The first dimension as that along which threads go, the last one. */
+static void turn(qn_fold *f, size_t count)
+{
+    const int last = f->form.kept;
+    const int64_t extent = f->extent[0];
+    memmove(f->extent, f->extent + 1, (size_t)last * sizeof extent);
+    f->extent[last] = extent;
+    for (size_t k = 0; k < count; k++) {
+        const int64_t stride = f->stride[k][0];
+        memmove(f->stride[k], f->stride[k] + 1, (size_t)last * sizeof stride);
+        f->stride[k][last] = stride;
+    }
+    f->outputs = f->outputs * f->length / extent;
+    f->length = extent;
+}
+
+/* The dimension along which the box that costs least has its threads go, and that box; cost 0:
+ * there is none. Each in turn with one beginning, then the best ones with all. The fold is left
+ * with it. */
+static qn_box_choice choose_along(const qn_fold_making *m, qn_fold_image *image)
+{
+    const int dims = m->fold->form.kept + 1;
+    double cost[QUERN_MAX_NDIM];
+    qn_box_choice best = {.cost = 0};
+    int along = dims - 1, at = along;
+    for (int d = 0; d < dims; d++) {
+        turn(m->fold, m->count);
+        cost[d] = qn_box_choose(m, 0, image, true).cost;
+    }
+    for (int n = 0; n <= TRIED; n++) {
+        int next = n < TRIED ? -1 : along; /* in the end that which was best */
+        for (int d = 0; d < dims && n < TRIED; d++) {
+            next = cost[d] != 0 && (next < 0 || cost[d] < cost[next]) ? d : next;
+        }
+        for (; next >= 0 && at != next; at = (at + 1) % dims) {
+            turn(m->fold, m->count);
+        }
+        if (next < 0 || n == TRIED) {
+            continue;
+        }
+        cost[next] = 0;
+        const qn_box_choice own = qn_box_choose(m, 0, image, false);
+        if (best.cost == 0 || own.cost < best.cost) {
+            best = own;
+            along = next;
+        }
+    }
+    return best;
+}
+
+bool qn_fold_make_map(qn_fold *fold, const qn_operand *operands, size_t operand_count, int ndim,
+                      const int64_t *shape, const qn_fold_rules *rules)
+{
+    const qn_fold_making m = qn_fold_begin(fold, operands, operand_count, rules);
+    qn_fold_image image[QUERN_MAX_PARAMETERS];
+    qn_fold_dims(&m, ndim, shape);
+    if (fold->form.kept < 2 || m.inputs == 0 || m.inputs == m.count) {
+        return false;
+    }
+    fold->form.kept--; /* the last is that along which threads go */
+    fold->form.reduced = 1;
+    fold->length = fold->extent[fold->form.kept];
+    fold->outputs /= fold->length;
+    if (!qn_box_lie_otherwise(&m)) {
+        return false;
+    }
+    qn_box_choice best = choose_along(&m, image);
+    if (best.cost == 0 || !qn_box_lies_well(&m, &best.box)) {
+        return false;
+    }
+    best.box.image = image;
+    qn_box_lay(&m, &best.box);
+    qn_box_fill(&m, &best.box);
+    fold->cost = best.cost;
+    fold->rest = 0;
+    fold->form.wide = qn_fold_needs_wide(&m);
+    return true;
+}
+
+void qn_fold_print_map(qn_text *out, const qn_fold *f, size_t operand_count)
+{
+    qn_fold_print_boxes(out, f);
+    qn_text_printf(out, " of %lld elements, %d-bit index, access ", (long long)f->units,
+                   f->form.wide ? 64 : 32);
+    qn_text_add(out, (const char *)f->form.access, operand_count);
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+HOLE_includes
+HOLE_types
+HOLE_preamble
+extern "C" __global__ void __launch_bounds__(256, 5) HOLE_name(HOLE_parameters)
+{
+#include "elementwise_texts.inc"
+    extern __shared__ __align__(16) char _quern_memory[];
+HOLE_shared
+    // Where boxes lie each thread finds by itself, or a few for all, while the one before is worked on.
+HOLE_offsets
+    [[maybe_unused]] constexpr _quern_index _quern_start = 0, _quern_after = 0;
+#pragma unroll 1
+    for (_quern_index _quern_output = blockIdx.x, _quern_next; _quern_output < _quern_walk.beside;
+         _quern_output = _quern_next) {
+        _quern_next = _quern_output + (_quern_index)gridDim.x;
+HOLE_place
+HOLE_fetch
+        quern::await_words();
+        __syncthreads();
+HOLE_again
+#pragma unroll 1
+        for (int _quern_number = threadIdx.x; _quern_number < _quern_scans; _quern_number += 256) {
+HOLE_aligned
+            if (!_quern_inside) {
+                continue;
+            }
+#pragma unroll(_quern_known > 0 ? _quern_known : _quern_turns)
+            for (int _quern_spot = 0; _quern_spot < _quern_length; _quern_spot++) {
+HOLE_body
+            }
+        }
+        __syncthreads();
+HOLE_keep
+        __syncthreads();
+    }
+HOLE_after_loop
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Elementwise kernels by boxes (src/array/fold_map.c) beside results made on the host. Each case is
+ * drawn: how many operands, their types, the extents, in which order each lies in memory, what is
+ * left out between its elements, which axes run backwards or are repeated, what the text does.
+ */
+#include "draw.h"
+#include "lying.h"
+
+static void open_maps(void)
+{
+    whole_open_on("soft:1,shared=227"); /* so that small arrays are worth it */
+}
+
+TestSuite(boxed_maps, .init = open_maps, .fini = whole_close);
+
+enum { DRAWN = 80, MOST = 6, LEAST_ELEMENTS = 1 << 15 };
+
+/* Some ten thousand elements, or some million. */
+static int64_t draw_shape(int64_t *shape)
+{
+    const int64_t least = whole_is_soft() ? LEAST_ELEMENTS : (int64_t)LEAST_ELEMENTS * 132;
+    int64_t all = 1;
+    for (int d = 0; d < DIMS; d++) {
+        shape[d] = 1 + rand() % 5 + (rand() % 3 == 0 ? rand() % 40 : 0);
+        all *= shape[d];
+    }
+    const int longest = rand() % DIMS;
+    const int64_t times = (least + all - 1) / all + rand() % 3;
+    shape[longest] *= times;
+    return all * times;
+}
+
+/* What a text does with the sum of its inputs; `keeps`: only where the first input is odd. */
+typedef struct way {
+    const char *text;
+    int64_t times;
+    bool keeps;
+} way;
+
+static const way ways[] = {
+    {"z = ", 1, false}, {"z = 3 * ", 3, false}, {"if (a % 2 != 0) z = ", 1, true}};
+
+static quern_kernel *sum_of(const way *w, int inputs)
+{
+    char in[64] = "", text[96];
+    int used = snprintf(text, sizeof text, "%s(", w->text);
+    for (int k = 0; k < inputs; k++) {
+        snprintf(in + strlen(in), sizeof in - strlen(in), "%s%c %c", k > 0 ? ", " : "", 'A' + k,
+                 'a' + k);
+        used +=
+            snprintf(text + used, sizeof text - (size_t)used, "%s%c", k > 0 ? " + " : "", 'a' + k);
+    }
+    snprintf(text + used, sizeof text - (size_t)used, ")");
+    quern_kernel *kernel;
+    OK(quern_elementwise(&kernel, engine, in, "Z z", text, NULL));
+    return kernel;
+}
+
+static void expect(char *to, int64_t size, const int64_t *shape, int64_t all, const layout *l,
+                   int inputs, const way *w)
+{
+    for (int64_t n = 0; n < all; n++) {
+        int64_t at[DIMS], rest = n, sum = 0;
+        for (int d = DIMS - 1; d >= 0; d--) {
+            at[d] = rest % shape[d];
+            rest /= shape[d];
+        }
+        for (int k = 0; k < inputs; k++) {
+            sum += number_at(place_of(&l[k], at));
+        }
+        if (!w->keeps || number_at(place_of(&l[0], at)) % 2 != 0) {
+            sum *= w->times;
+            memcpy(to + place_of(&l[inputs], at) * size, &sum, (size_t)size);
+        }
+    }
+}
+
+/* How many plans were those this is about, with operands that go by elements, or are repeated. */
+typedef struct counts {
+    int boxes, elements, repeated;
+} counts;
+
+/* `in_place`: the output is the first input. */
+static void check(int n, int inputs, bool in_place, const way *w, const element *types,
+                  counts *seen)
+{
+    int64_t shape[DIMS];
+    layout l[MOST];
+    quern_array *memory[MOST], *arrays[MOST];
+    quern_value values[MOST];
+    char *numbers[MOST];
+    const int64_t all = draw_shape(shape);
+    for (int k = 0; k <= inputs; k++) {
+        const bool same = in_place && k == inputs;
+        l[k] = same                                     ? l[0]
+               : k > 0 && k < inputs && rand() % 8 == 0 ? (layout){.first = rand() % 6, .all = 6}
+                                                        : draw_layout(shape, k > 0 && k < inputs);
+        numbers[k] = malloc((size_t)(l[k].all * types[k].size));
+        cr_assert(numbers[k]);
+        fill_numbers(numbers[k], l[k].all, types[k].size);
+        if (same) {
+            quern_array_retain(memory[k] = memory[0]);
+            quern_array_retain(arrays[k] = arrays[0]);
+        } else {
+            OK(quern_array_from(&memory[k], engine, types[k].dtype, SHAPE(l[k].all), numbers[k]));
+            arrays[k] = wrap(memory[k], types[k], shape, &l[k]);
+        }
+        values[k] = quern_value_array(arrays[k]);
+    }
+    expect(numbers[inputs], types[inputs].size, shape, all, l, inputs, w);
+    quern_kernel *kernel = sum_of(w, inputs);
+    quern_explanation *e;
+    OK(quern_explain(&e, kernel, values, (size_t)inputs + 1, NULL));
+    OK(quern_call_n(kernel, values, (size_t)inputs + 1, NULL));
+    cr_expect_eq(differing(memory[inputs], numbers[inputs], l[inputs].all * types[inputs].size), 0,
+                 "case %d: %lld x %lld x %lld x %lld: %s", n, (long long)shape[0],
+                 (long long)shape[1], (long long)shape[2], (long long)shape[3], e->plan);
+    const char *access = strstr(e->plan, ", access ");
+    if (strncmp(e->plan, "by boxes of", 11) == 0 && access) {
+        seen->boxes++;
+        seen->elements += strchr(access + 9, 's') != NULL;
+        seen->repeated += strchr(access + 9, 'b') != NULL;
+    }
+    quern_explanation_release(e);
+    quern_kernel_release(kernel);
+    for (int k = 0; k <= inputs; k++) {
+        quern_array_release(arrays[k]);
+        quern_array_release(memory[k]);
+        free(numbers[k]);
+    }
+}
+
+Test(boxed_maps, of_drawn_layouts)
+{
+    static const element types[] = {
+        {QUERN_INT8, 1}, {QUERN_INT16, 2}, {QUERN_INT32, 4}, {QUERN_INT64, 8}};
+    const int cases = whole_is_soft() ? drawn(DRAWN) : 16;
+    counts seen = {0};
+    srand(29);
+    for (int n = 0; n < cases; n++) {
+        const int inputs = 1 + rand() % (MOST - 1);
+        const bool in_place = n % 6 == 5;
+        element own[MOST];
+        for (int k = 0; k < MOST; k++) {
+            own[k] = types[rand() % (2 + n % 3)];
+        }
+        own[inputs] = own[in_place ? 0 : inputs];
+        check(n, inputs, in_place, &ways[n % 3], own, &seen);
+    }
+    const bool all = whole_is_soft() && drawn_part() == 1;
+    cr_expect_gt(seen.boxes, all ? cases / 8 : 0, "%d boxes", seen.boxes);
+    cr_expect(!all || (seen.elements > 0 && seen.repeated > 0),
+              "%d boxes, %d with operands by elements, %d with repeated ones", seen.boxes,
+              seen.elements, seen.repeated);
+}
