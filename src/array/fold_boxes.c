@@ -66,6 +66,21 @@ static bool split(const qn_fold_making *m, qn_scan_box *b)
     return whole && count_boxes(m, b) * pieces >= (int64_t)m->rules->processors * TILES;
 }
 
+/* True when elements of a box lie so near to each other that 32 bits count it. */
+static bool is_near(const qn_fold_making *m, const qn_scan_box *b)
+{
+    const qn_fold *f = m->fold;
+    bool near = true;
+    for (size_t k = 0; k < m->count; k++) {
+        double span = 0;
+        for (int d = 0; d <= f->form.kept; d++) {
+            span += (double)qn_magnitude(f->stride[k][d]) * (double)(b->extent[d] - 1);
+        }
+        near &= span <= INT32_MAX / 2;
+    }
+    return near;
+}
+
 /* Share out the positions of each dimension, and settle the rest. False: there is no such box. */
 static bool finish(const qn_fold_making *m, qn_scan_box *b)
 {
@@ -87,7 +102,8 @@ static bool finish(const qn_fold_making *m, qn_scan_box *b)
     }
     if (inside > QN_FOLD_BOX_DIMS || inside + outside + 1 > QUERN_MAX_NDIM || b->scans < 2 ||
         (!m->rules->map && b->extent[f->form.kept] < f->length && b->scans > QN_FOLD_BLOCK) ||
-        (count_boxes(m, b) < (int64_t)m->rules->processors * BLOCKS && !split(m, b))) {
+        (count_boxes(m, b) < (int64_t)m->rules->processors * BLOCKS && !split(m, b)) ||
+        !is_near(m, b)) {
         return false;
     }
     qn_box_lay(m, b);
@@ -362,22 +378,18 @@ static bool may_outdo(const qn_fold_making *m, const qn_scan_box *b)
            has_turned_rows(m);
 }
 
-/* True when all elements lie where their width asks for, and not too far apart in a box. */
-bool qn_box_lies_well(const qn_fold_making *m, const qn_scan_box *b)
+/* True when all elements lie where their width asks for. */
+bool qn_box_may_lie(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
     for (size_t k = 0; k < m->count; k++) {
         const qn_operand *o = &m->operands[k];
         const int64_t item = o->item_size;
         uint64_t off = (uint64_t)(uintptr_t)f->base[k];
-        int64_t span = 0;
         for (int d = 0; d <= f->form.kept; d++) {
-            const int64_t stride = qn_magnitude(f->stride[k][d]);
-            off |= (uint64_t)stride;
-            span += stride > INT32_MAX ? INT32_MAX : stride * b->extent[d];
+            off |= (uint64_t)qn_magnitude(f->stride[k][d]);
         }
-        if (o->loose || item > MOST_ITEM || (item & (item - 1)) != 0 || off % (uint64_t)item != 0 ||
-            span > INT32_MAX / 2) {
+        if (o->loose || item > MOST_ITEM || (item & (item - 1)) != 0 || off % (uint64_t)item != 0) {
             return false;
         }
     }
@@ -395,13 +407,12 @@ void qn_fold_take_boxes(const qn_fold_making *m, uint32_t value_size)
     }
     const bool otherwise = qn_box_lie_otherwise(m);
     const bool others = f->form.staged || goes_down_narrow(m) || has_turned_rows(m);
-    if (!otherwise && (r->shared < QN_FOLD_ROOM || !others)) {
+    if ((!otherwise && (r->shared < QN_FOLD_ROOM || !others)) || !qn_box_may_lie(m)) {
         return;
     }
     qn_fold_image image[QUERN_MAX_PARAMETERS];
     const qn_box_choice best = qn_box_choose(m, value_size, image, false);
-    if (best.cost != 0 && best.cost < f->cost && qn_box_lies_well(m, &best.box) &&
-        (otherwise || may_outdo(m, &best.box))) {
+    if (best.cost != 0 && best.cost < f->cost && (otherwise || may_outdo(m, &best.box))) {
         qn_box_lay(m, &best.box);
         qn_box_fill(m, &best.box);
         f->cost = best.cost;

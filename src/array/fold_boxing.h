@@ -58,8 +58,8 @@ typedef struct qn_box_choice {
 /** True when two operands lie in different orders: along one of two dimensions an operand is denser
  * than along the other, and another is not. */
 bool qn_box_lie_otherwise(const qn_fold_making *m);
-/** True when all elements lie where their width asks for, and not too far apart in a box. */
-bool qn_box_lies_well(const qn_fold_making *m, const qn_scan_box *box);
+/** True when all elements lie where their width asks for. */
+bool qn_box_may_lie(const qn_fold_making *m);
 /** The box that costs least. `image`: room for how each operand lies; `once`: of those that grow
  * from one beginning. */
 qn_box_choice qn_box_choose(const qn_fold_making *m, uint32_t value_size, qn_fold_image *image,

@@ -126,11 +126,11 @@ bool qn_fold_make_map(qn_fold *fold, const qn_operand *operands, size_t operand_
     fold->form.reduced = 1;
     fold->length = fold->extent[fold->form.kept];
     fold->outputs /= fold->length;
-    if (!qn_box_lie_otherwise(&m)) {
+    if (!qn_box_lie_otherwise(&m) || !qn_box_may_lie(&m)) {
         return false;
     }
     qn_box_choice best = choose_along(&m, image);
-    if (best.cost == 0 || !qn_box_lies_well(&m, &best.box)) {
+    if (best.cost == 0) {
         return false;
     }
     best.box.image = image;
