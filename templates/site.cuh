@@ -24,7 +24,8 @@ struct alignas(16) site {
 template <int OUTER_, int INSIDE_, int CUTS_, typename W_> struct boxes {
     const W_ &walk;
     static constexpr int outer = OUTER_;
-    static constexpr int cut_count = (CUTS_ & 1) + (CUTS_ >> 1 & 1) + (CUTS_ >> 2 & 1) + (CUTS_ >> 3 & 1);
+    static constexpr int cut_count = (CUTS_ & 1) + (CUTS_ >> 1 & 1) + (CUTS_ >> 2 & 1) + (CUTS_ >> 3 & 1) +
+                                     (CUTS_ >> 4 & 1) + (CUTS_ >> 5 & 1);
 
     static __device__ __forceinline__ constexpr bool is_cut(int d)
     {
@@ -33,7 +34,8 @@ template <int OUTER_, int INSIDE_, int CUTS_, typename W_> struct boxes {
     // Cuts in front of dimension `d`.
     static __device__ __forceinline__ constexpr int cuts_before(int d)
     {
-        return (d > 0 ? CUTS_ & 1 : 0) + (d > 1 ? CUTS_ >> 1 & 1 : 0) + (d > 2 ? CUTS_ >> 2 & 1 : 0);
+        return (d > 0 ? CUTS_ & 1 : 0) + (d > 1 ? CUTS_ >> 1 & 1 : 0) + (d > 2 ? CUTS_ >> 2 & 1 : 0) +
+               (d > 3 ? CUTS_ >> 3 & 1 : 0) + (d > 4 ? CUTS_ >> 4 & 1 : 0);
     }
 
     // How many boxes there are along dimension `d`, which is cut; how many positions the last one has.

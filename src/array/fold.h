@@ -115,7 +115,7 @@ typedef struct qn_fold_form {
     uint8_t reordered; /**< reduction: 1: positions count in another order than that of the walk */
     int8_t step; /**< reordered: from the position of a lane to that of the next, if 1 or -1; 0 */
     uint8_t access[QUERN_MAX_PARAMETERS]; /**< qn_access by operand, along the lanes */
-    uint16_t way[QUERN_MAX_PARAMETERS];   /**< scan, boxes: how an operand lies there:
+    uint32_t way[QUERN_MAX_PARAMETERS];   /**< scan, boxes: how an operand lies there:
                                              qn_fold_way_dim, qn_fold_way_runs */
 } qn_fold_form;
 

@@ -17,7 +17,7 @@
 
 #define MOST_ELEMENTS (1 << 14) /* quern::part divides numbers up to twice that */
 #define MOST_RUN      512       /* bytes of a run, to begin with, */
-#define ONE_RUN       64        /* and where only one beginning is tried */
+#define ONE_RUN       64        /* and where one beginning is enough */
 #define BLOCKS        4         /* for a processor at least; with more, each has several boxes: */
 #define MOST_BLOCKS   40
 #define FEW           3  /* operands; and */
@@ -85,7 +85,7 @@ static bool is_near(const qn_fold_making *m, const qn_scan_box *b)
 static bool finish(const qn_fold_making *m, qn_scan_box *b)
 {
     const qn_fold *f = m->fold;
-    int inside = 0, outside = 0;
+    int inside = 0, outside = 0, cut = 0;
     b->split = false;
     b->scans = 1;
     for (int d = 0; d <= f->form.kept; d++) {
@@ -95,12 +95,14 @@ static bool finish(const qn_fold_making *m, qn_scan_box *b)
             b->scans *= b->extent[d];
             inside += b->extent[d] > 1;
             outside += b->extent[d] < all;
+            cut += b->extent[d] > 1 && b->extent[d] < all;
         }
         if (b->scans > MOST_ELEMENTS) {
             return false;
         }
     }
-    if (inside > QN_FOLD_BOX_DIMS || inside + outside + 1 > QUERN_MAX_NDIM || b->scans < 2 ||
+    if (inside > QN_FOLD_BOX_DIMS || cut > QN_FOLD_BOX_CUTS ||
+        inside + outside + 1 > QUERN_MAX_NDIM || b->scans < 2 ||
         (!m->rules->map && b->extent[f->form.kept] < f->length && b->scans > QN_FOLD_BLOCK) ||
         (count_boxes(m, b) < (int64_t)m->rules->processors * BLOCKS && !split(m, b)) ||
         !is_near(m, b)) {
@@ -178,28 +180,32 @@ static void grow(const qn_fold_making *m, qn_scan_box b, qn_box_choice *best)
     }
 }
 
-/* The best of those that grow from runs of different lengths. */
+/* The best of those that grow from runs of different lengths, or from the first that has any. */
 qn_box_choice qn_box_choose(const qn_fold_making *m, uint32_t value_size, qn_fold_image *image,
                             bool once)
 {
     qn_box_choice best = {.cost = 0};
-    for (int64_t bytes = once ? ONE_RUN : 1; bytes <= (once ? ONE_RUN : MOST_RUN); bytes *= 8) {
+    for (int64_t bytes = once ? ONE_RUN : 1; bytes > 0 && bytes <= MOST_RUN;
+         bytes = once ? bytes / 8 : bytes * 8) {
         qn_scan_box b = {.value_size = value_size, .image = image};
         reach(m, &b, bytes);
         grow(m, b, &best);
+        if (once && best.cost != 0) {
+            break;
+        }
     }
     return best;
 }
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-/* The order in which operand `k` lies, of the dimensions inside and, as the last, the scan's: two
+/* The order in which operand `k` lies, of the dimensions inside and, as the last, the scan's: three
  * bits each, nearest in memory first. What does not move comes last. */
-static uint16_t way_of(const qn_fold *f, size_t k)
+static uint32_t way_of(const qn_fold *f, size_t k)
 {
     const int inside = f->form.boxed, first = f->form.outer;
     int order[QN_FOLD_BOX_DIMS + 1];
-    uint16_t way = 0;
+    uint32_t way = 0;
     for (int d = 0; d <= inside; d++) {
         const int64_t own = f->stride[k][first + d];
         int at = d;
@@ -213,7 +219,7 @@ static uint16_t way_of(const qn_fold *f, size_t k)
         order[at] = d;
     }
     for (int at = 0; at <= inside; at++) {
-        way |= (uint16_t)(order[at] << 2 * at);
+        way |= (uint32_t)order[at] << 3 * at;
     }
     return way;
 }
@@ -236,7 +242,7 @@ static void split_dims(const qn_fold_making *m, const qn_scan_box *b, const qn_f
 {
     qn_fold *f = m->fold;
     const int kept = from->form.kept;
-    int64_t *const last[QN_FOLD_BOX_DIMS] = {&f->head, &f->across, &f->run};
+    int64_t *const last[QN_FOLD_BOX_CUTS] = {&f->head, &f->across, &f->run};
     int cuts = 0;
     f->form.kept = 0;
     for (int cut = 0; cut <= 1; cut++) {
@@ -291,7 +297,7 @@ void qn_box_fill(const qn_fold_making *m, const qn_scan_box *b)
         f->form.access[k] = (uint8_t)(b->runs[k] > 0  ? QN_ACCESS_TILED
                                       : moves[k] == 0 ? QN_ACCESS_BROADCAST
                                                       : QN_ACCESS_STRIDED);
-        f->form.way[k] = (uint16_t)(way_of(f, k) | b->runs[k] << 8 | moves[k] << 11);
+        f->form.way[k] = way_of(f, k) | (uint32_t)b->runs[k] << 18 | (uint32_t)moves[k] << 21;
     }
     f->form.back = shared ? QN_LINES_SHARED : QN_LINES_ROOM;
     f->units = b->extent[from.form.kept];

@@ -12,19 +12,21 @@
 #define TRIED 2 /* dimensions along which threads may go, with all beginnings of boxes */
 
 /* Of a copy's speed on an H200, otherwise and so, of 171 kernels drawn whose operands lie in
- * different orders. By boxes of single elements: where all inputs come by runs 0.52 and 0.58 in the
- * mean of 30 (0.11 and 0.41 at most, 0.86 and 0.52 at least). */
+ * different orders. By boxes of single elements, where no input goes by elements: 0.49 and 0.57 in
+ * the mean of 27 (0.11 and 0.41 at most, 0.94 and 0.85 at least). */
 #define BYTE_COST 7    /* instructions while a byte moves, by which plan_box_cost.c counts */
-#define SURELY    1.37 /* times as much by boxes of single elements, or with at most */
-#define FEW       4    /* operands as much */
-/* Boxes in runs of so many operands, all of which go through shared memory: 0.50 and 0.66 in the
- * mean of ten; of fewer 0.67 and 0.64. */
+#define MORE      1.2  /* times as much by boxes of single elements, or with at least */
+#define SEVERAL   7    /* operands, which have room for few blocks, */
+#define MUCH_MORE 1.45 /* or with at most */
+#define FEW       4    /* operands, by runs, as much */
+/* Boxes in runs of so many operands, all of which go through shared memory: 0.52 and 0.65 in the
+ * mean of ten; of all others 0.70 and 0.64. */
 #define MANY 4
-/* Tiles of single elements, of so many: 0.48 and 0.67 in the mean of three, of four 0.84 and 0.61.
+/* Tiles of single elements, of so many: 0.48 and 0.67 in the mean of three; of four 0.84 and 0.61.
  */
 #define TILED 3
-/* Flat packs, and elements in turns, where so little is to be done: 0.45 and 0.63 in the mean of
- * eight; where there is more, 0.78 and 0.72. */
+/* Flat packs, and elements in turns, where so little is to be done: 0.52 and 0.66 in the mean of
+ * nine; where there is more, 0.79 and 0.66. */
 #define LITTLE 33
 /* Elements for each processor, without which it is not worth the 100 us that it takes to plan. */
 #define LEAST (1 << 15)
@@ -57,7 +59,8 @@ bool qn_fold_map_outdoes(const qn_fold *f, const qn_operand *operands, size_t op
     }
     if (form->boxed && form->pool == 0) {
         const double otherwise = p->box_cost * BYTE_COST;
-        return inputs && (otherwise > SURELY * f->cost ||
+        const double times = operand_count < SEVERAL ? MORE : MUCH_MORE;
+        return inputs && (otherwise > times * f->cost ||
                           (outputs && operand_count <= FEW && otherwise > f->cost));
     }
     return inputs && outputs && (form->boxed || form->tile != 0 || f->cost < LITTLE);

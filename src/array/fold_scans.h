@@ -120,8 +120,9 @@ void qn_fold_take_packed(const qn_fold_making *m, uint32_t value_size);
 
 /* ---- fold_boxes.c: for scans whose operands lie otherwise ------------------------------------ */
 
-/** Dimensions along which a box has several scans, at most. */
-#define QN_FOLD_BOX_DIMS 3
+/** Dimensions along which a box has several scans, at most, and of which it is cut. */
+#define QN_FOLD_BOX_DIMS 5
+#define QN_FOLD_BOX_CUTS 3
 /** Have blocks go over each operand as it lies, and scan in shared memory, where that costs less
  * than what is planned. */
 void qn_fold_take_boxes(const qn_fold_making *m, uint32_t value_size);
@@ -158,15 +159,15 @@ double qn_fold_image_cost(const qn_fold_image *image, int dims, uint32_t item_si
  * along how many it moves. */
 static inline int qn_fold_way_dim(const qn_fold_form *f, size_t k, int at)
 {
-    return f->way[k] >> 2 * at & 3;
+    return (int)(f->way[k] >> 3 * at & 7);
 }
 static inline int qn_fold_way_runs(const qn_fold_form *f, size_t k)
 {
-    return f->way[k] >> 8 & 7;
+    return (int)(f->way[k] >> 18 & 7);
 }
 static inline int qn_fold_way_moves(const qn_fold_form *f, size_t k)
 {
-    return f->way[k] >> 11;
+    return (int)(f->way[k] >> 21);
 }
 /** True for a dimension of which the last box, or the last piece, has fewer positions. */
 static inline bool qn_fold_box_varies(const qn_fold_form *f, int d)

@@ -326,7 +326,7 @@ uint32_t qn_call_pack_bytes(const qn_call *call, uint32_t operand_count);
 /* ---- kinds: what differs between elementwise kernels, reductions and scans ------------------ */
 
 #define QN_MAX_HEADERS 64
-#define QN_FORM_BYTES  (136 + 3 * QUERN_MAX_PARAMETERS)
+#define QN_FORM_BYTES  (136 + 5 * QUERN_MAX_PARAMETERS)
 struct qn_parameter_block;
 
 struct qn_kind {

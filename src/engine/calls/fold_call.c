@@ -141,7 +141,7 @@ size_t qn_fold_form_bytes(uint8_t *bytes, const qn_call *call)
     enum { FIXED = offsetof(qn_fold_form, access) };
     const qn_fold_form *f = &call->fold.form;
     const uint32_t axes = call->kernel->uses_axes ? call->axes : 0;
-    _Static_assert(FIXED + sizeof axes + 1 + 3 * QUERN_MAX_PARAMETERS <= QN_FORM_BYTES,
+    _Static_assert(FIXED + sizeof axes + 2 + 5 * QUERN_MAX_PARAMETERS <= QN_FORM_BYTES,
                    "room for the form, the axes, and what a kind adds");
     memcpy(bytes, f, FIXED);
     memcpy(bytes + FIXED, &axes, sizeof axes);
