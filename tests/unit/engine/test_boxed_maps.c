@@ -2,7 +2,8 @@
  *
  * Elementwise kernels by boxes (src/array/fold_map.c) beside results made on the host. Each case is
  * drawn: how many operands, their types, the extents, in which order each lies in memory, what is
- * left out between its elements, which axes run backwards or are repeated, what the text does.
+ * left out between its elements, which axes run backwards or are repeated, what the text does,
+ * and whether a second output gets the first input.
  */
 #include "draw.h"
 #include "lying.h"
@@ -14,7 +15,7 @@ static void open_maps(void)
 
 TestSuite(boxed_maps, .init = open_maps, .fini = whole_close);
 
-enum { DRAWN = 80, MOST = 6, LEAST_ELEMENTS = 1 << 15 };
+enum { DRAWN = 80, MOST = 7, LEAST_ELEMENTS = 1 << 15 };
 
 /* Some ten thousand elements, or some million. */
 static int64_t draw_shape(int64_t *shape)
@@ -41,10 +42,10 @@ typedef struct way {
 static const way ways[] = {
     {"z = ", 1, false}, {"z = 3 * ", 3, false}, {"if (a % 2 != 0) z = ", 1, true}};
 
-static quern_kernel *sum_of(const way *w, int inputs)
+static quern_kernel *sum_of(const way *w, int inputs, int outputs)
 {
     char in[64] = "", text[96];
-    int used = snprintf(text, sizeof text, "%s(", w->text);
+    int used = snprintf(text, sizeof text, "%s%s(", outputs > 1 ? "y = a; " : "", w->text);
     for (int k = 0; k < inputs; k++) {
         snprintf(in + strlen(in), sizeof in - strlen(in), "%s%c %c", k > 0 ? ", " : "", 'A' + k,
                  'a' + k);
@@ -53,12 +54,13 @@ static quern_kernel *sum_of(const way *w, int inputs)
     }
     snprintf(text + used, sizeof text - (size_t)used, ")");
     quern_kernel *kernel;
-    OK(quern_elementwise(&kernel, engine, in, "Z z", text, NULL));
+    OK(quern_elementwise(&kernel, engine, in, outputs > 1 ? "Z z, Y y" : "Z z", text, NULL));
     return kernel;
 }
 
-static void expect(char *to, int64_t size, const int64_t *shape, int64_t all, const layout *l,
-                   int inputs, const way *w)
+/* The outputs' numbers: `to`, and behind that of the second one, if there is one. */
+static void expect(char *const *to, const element *types, const int64_t *shape, int64_t all,
+                   const layout *l, int outputs, int inputs, const way *w)
 {
     for (int64_t n = 0; n < all; n++) {
         int64_t at[DIMS], rest = n, sum = 0;
@@ -69,33 +71,46 @@ static void expect(char *to, int64_t size, const int64_t *shape, int64_t all, co
         for (int k = 0; k < inputs; k++) {
             sum += number_at(place_of(&l[k], at));
         }
-        if (!w->keeps || number_at(place_of(&l[0], at)) % 2 != 0) {
-            sum *= w->times;
-            memcpy(to + place_of(&l[inputs], at) * size, &sum, (size_t)size);
+        const int64_t first = number_at(place_of(&l[0], at)), result = sum * w->times;
+        if (!w->keeps || first % 2 != 0) {
+            const int64_t size = types[inputs].size;
+            memcpy(to[inputs] + place_of(&l[inputs], at) * size, &result, (size_t)size);
+        }
+        if (outputs > 1) {
+            const int64_t size = types[inputs + 1].size;
+            memcpy(to[inputs + 1] + place_of(&l[inputs + 1], at) * size, &first, (size_t)size);
         }
     }
 }
 
-/* How many plans were those this is about, with operands that go by elements, or are repeated. */
+/* How many plans were those this is about; with operands that go by elements, or are repeated, and
+ * with two outputs. */
 typedef struct counts {
-    int boxes, elements, repeated;
+    int boxes, elements, repeated, outputs;
 } counts;
 
-/* `in_place`: the output is the first input. */
-static void check(int n, int inputs, bool in_place, const way *w, const element *types,
+/* An input, but the first, may be repeated along some axes or all of them. */
+static layout draw_operand(const int64_t *shape, int k, int inputs)
+{
+    const bool repeats = k > 0 && k < inputs;
+    return repeats && rand() % 8 == 0 ? (layout){.first = rand() % 6, .all = 6}
+                                      : draw_layout(shape, repeats);
+}
+
+/* `in_place`: the first output is the first input. */
+static void check(int n, int inputs, int outputs, bool in_place, const way *w, const element *types,
                   counts *seen)
 {
+    const int count = inputs + outputs;
     int64_t shape[DIMS];
     layout l[MOST];
     quern_array *memory[MOST], *arrays[MOST];
     quern_value values[MOST];
     char *numbers[MOST];
     const int64_t all = draw_shape(shape);
-    for (int k = 0; k <= inputs; k++) {
+    for (int k = 0; k < count; k++) {
         const bool same = in_place && k == inputs;
-        l[k] = same                                     ? l[0]
-               : k > 0 && k < inputs && rand() % 8 == 0 ? (layout){.first = rand() % 6, .all = 6}
-                                                        : draw_layout(shape, k > 0 && k < inputs);
+        l[k] = same ? l[0] : draw_operand(shape, k, inputs);
         numbers[k] = malloc((size_t)(l[k].all * types[k].size));
         cr_assert(numbers[k]);
         fill_numbers(numbers[k], l[k].all, types[k].size);
@@ -108,23 +123,26 @@ static void check(int n, int inputs, bool in_place, const way *w, const element 
         }
         values[k] = quern_value_array(arrays[k]);
     }
-    expect(numbers[inputs], types[inputs].size, shape, all, l, inputs, w);
-    quern_kernel *kernel = sum_of(w, inputs);
+    expect(numbers, types, shape, all, l, outputs, inputs, w);
+    quern_kernel *kernel = sum_of(w, inputs, outputs);
     quern_explanation *e;
-    OK(quern_explain(&e, kernel, values, (size_t)inputs + 1, NULL));
-    OK(quern_call_n(kernel, values, (size_t)inputs + 1, NULL));
-    cr_expect_eq(differing(memory[inputs], numbers[inputs], l[inputs].all * types[inputs].size), 0,
-                 "case %d: %lld x %lld x %lld x %lld: %s", n, (long long)shape[0],
-                 (long long)shape[1], (long long)shape[2], (long long)shape[3], e->plan);
+    OK(quern_explain(&e, kernel, values, (size_t)count, NULL));
+    OK(quern_call_n(kernel, values, (size_t)count, NULL));
+    for (int k = inputs; k < count; k++) {
+        cr_expect_eq(differing(memory[k], numbers[k], l[k].all * types[k].size), 0,
+                     "case %d: %lld x %lld x %lld x %lld: %s", n, (long long)shape[0],
+                     (long long)shape[1], (long long)shape[2], (long long)shape[3], e->plan);
+    }
     const char *access = strstr(e->plan, ", access ");
     if (strncmp(e->plan, "by boxes of", 11) == 0 && access) {
         seen->boxes++;
         seen->elements += strchr(access + 9, 's') != NULL;
         seen->repeated += strchr(access + 9, 'b') != NULL;
+        seen->outputs += outputs > 1;
     }
     quern_explanation_release(e);
     quern_kernel_release(kernel);
-    for (int k = 0; k <= inputs; k++) {
+    for (int k = 0; k < count; k++) {
         quern_array_release(arrays[k]);
         quern_array_release(memory[k]);
         free(numbers[k]);
@@ -139,18 +157,18 @@ Test(boxed_maps, of_drawn_layouts)
     counts seen = {0};
     srand(29);
     for (int n = 0; n < cases; n++) {
-        const int inputs = 1 + rand() % (MOST - 1);
+        const int inputs = 1 + rand() % (MOST - 2), outputs = 1 + (n % 3 == 1);
         const bool in_place = n % 6 == 5;
         element own[MOST];
         for (int k = 0; k < MOST; k++) {
-            own[k] = types[rand() % (2 + n % 3)];
+            own[k] = types[rand() % (2 + n / 9 % 3)];
         }
         own[inputs] = own[in_place ? 0 : inputs];
-        check(n, inputs, in_place, &ways[n % 3], own, &seen);
+        check(n, inputs, outputs, in_place, &ways[n / 3 % 3], own, &seen);
     }
     const bool all = whole_is_soft() && drawn_part() == 1;
     cr_expect_gt(seen.boxes, all ? cases / 8 : 0, "%d boxes", seen.boxes);
-    cr_expect(!all || (seen.elements > 0 && seen.repeated > 0),
-              "%d boxes, %d with operands by elements, %d with repeated ones", seen.boxes,
-              seen.elements, seen.repeated);
+    cr_expect(!all || (seen.elements > 0 && seen.repeated > 0 && seen.outputs > 0),
+              "%d boxes, %d with operands by elements, %d with repeated ones, %d with two outputs",
+              seen.boxes, seen.elements, seen.repeated, seen.outputs);
 }
