@@ -40,6 +40,10 @@ HOLE_spots
         _quern_to.value = _quern_more ? _quern_reduce(_quern_to.value, _quern_next) : _quern_next;
     };
     _quern_slot _quern_values[_quern_outputs];
+#if HOLE_chooses
+    // Of a reduction that only chooses: what the thread's elements come to, whose positions rise.
+    _quern_nth _quern_near[_quern_outputs];
+#endif
     bool _quern_has = false;
     int _quern_count = 0, _quern_most = 0, _quern_room = 0;
 HOLE_registers
@@ -57,7 +61,12 @@ HOLE_paces
 #pragma unroll
                 for (int _quern_lane = 0; _quern_lane < _quern_outputs; _quern_lane++) {
 HOLE_recall
+#if HOLE_chooses
+                    _quern_near[_quern_lane] = {_quern_placed(_quern_map(HOLE_arguments), 0),
+                                                HOLE_position};
+#else
                     _quern_values[_quern_lane].value = _quern_map(HOLE_arguments);
+#endif
                 }
 HOLE_lane
                 _quern_left--;
@@ -68,7 +77,13 @@ HOLE_lane
 #pragma unroll
                 for (int _quern_lane = 0; _quern_lane < _quern_outputs; _quern_lane++) {
 HOLE_recall
+#if HOLE_chooses
+                    _quern_near[_quern_lane] = _quern_nearer(
+                        _quern_near[_quern_lane],
+                        {_quern_placed(_quern_map(HOLE_arguments), 0), HOLE_position});
+#else
                     _quern_take(_quern_values[_quern_lane], true, _quern_map(HOLE_arguments));
+#endif
                 }
 HOLE_lane
             }
@@ -83,6 +98,14 @@ HOLE_keep
         quern::await_words();
         __syncthreads();
     }
+
+#if HOLE_chooses
+#pragma unroll
+    for (int _quern_lane = 0; _quern_lane < _quern_outputs && _quern_has; _quern_lane++) {
+        _quern_values[_quern_lane].value =
+            _quern_placed(_quern_near[_quern_lane].value, _quern_near[_quern_lane].number);
+    }
+#endif
 
     // The threads of an output combine theirs: the upper half gives to the lower, again and again.
     // Several blocks an output: each leaves its values, and the last one of a bunch combines them. A

@@ -260,10 +260,27 @@ static void choose_units(const qn_fold_making *m)
     count_units(f);
 }
 
+/* Of boxes: positions rise from each element of an output to its next, and have 32 bits. */
+static bool rises(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    int64_t inner = 0; /* what lies between the first and the last of an inner dimension */
+    bool rise = m->rules->counted && f->length <= INT32_MAX;
+    for (int d = f->form.kept + f->form.reduced - 1; d >= f->form.kept && rise; d--) {
+        const int64_t step = f->stride[m->count][d];
+        rise = f->extent[d] == 1 || step > inner;
+        inner += step * (f->extent[d] - 1);
+    }
+    return rise;
+}
+
 /* What the text knows of the positions of a unit's lanes where they count in another order. */
 static int8_t lane_step(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
+    if (f->form.joined) {
+        return rises(m);
+    }
     if (!f->form.reordered || f->form.columns || f->form.lanes == 1) {
         return 0;
     }

@@ -113,7 +113,8 @@ typedef struct qn_fold_form {
                          the dimension that is cut is a reduced one */
     uint8_t room;   /**< spans: values that meet in a block: an exponent */
     uint8_t reordered; /**< reduction: 1: positions count in another order than that of the walk */
-    int8_t step; /**< reordered: from the position of a lane to that of the next, if 1 or -1; 0 */
+    int8_t step; /**< reordered: from the position of a lane to that of the next, if 1 or -1; 0;
+                      boxes: 1: positions rise along the elements of an output */
     uint8_t access[QUERN_MAX_PARAMETERS]; /**< qn_access by operand, along the lanes */
     uint32_t way[QUERN_MAX_PARAMETERS];   /**< scan, boxes: how an operand lies there:
                                              qn_fold_way_dim, qn_fold_way_runs */

@@ -2,7 +2,7 @@
 //
 // Sums along the first and the last axis of bytes in C order, cut along the first:
 // templates/reduction_joined.cu by hand. -DSPLIT=1: several blocks share the outputs. -DOUTPUTS=2: a
-// thread has two.
+// thread has two. -DCHOOSES=1: the greatest elements.
 //
 //   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DSPLIT=1 -DOUTPUTS=1
 //   tests/template/drive_reduction_joined.cu
@@ -17,7 +17,8 @@
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
     constexpr int _quern_bytes = 8192, _quern_outputs = OUTPUTS, _quern_counters = 32768;          \
-    constexpr bool _quern_along = false, _quern_split = SPLIT;
+    constexpr bool _quern_along = false, _quern_split = SPLIT;                                     \
+    CHOICE
 #define HOLE_kept
 #define HOLE_ends                                                                                  \
     const int _quern_slices = _quern_walk.extent[2].value, _quern_here = _quern_walk.across;
@@ -44,6 +45,7 @@
         *(const unsigned char *)(_quern_pool + shelf + row * slab + spot[_quern_lane] + at -       \
                                  row * length);
 #define HOLE_arguments x, 0
+#define HOLE_position  at
 #define HOLE_lane      at += _quern_workers;
 #define HOLE_keep      shelf = next_shelf;
 #define HOLE_finish

@@ -200,7 +200,8 @@ static void registers_hole(qn_text *out, const qn_call *call)
         qn_text_printf(out, "    int _quern_shelf%u = 0, _quern_next_shelf%u = 0;\n", k, k);
     }
     if (call->kernel->uses_position) {
-        qn_text_puts(out, "    long long _quern_place = 0, _quern_next_place = 0;\n");
+        qn_text_printf(out, "    %s _quern_place = 0, _quern_next_place = 0;\n",
+                       qn_source_chooses(call) ? "int" : "long long");
     }
 }
 
@@ -235,9 +236,9 @@ static void load_hole(qn_text *out, const qn_call *call)
             k);
     }
     if (call->kernel->uses_position) {
-        qn_text_printf(out,
-                       "            _quern_next_place = _quern_walk.place + _quern_reduced%u;\n",
-                       call->operand_count);
+        qn_text_printf(
+            out, "            _quern_next_place = (%s)(_quern_walk.place + _quern_reduced%u);\n",
+            qn_source_chooses(call) ? "int" : "long long", call->operand_count);
     }
 }
 
@@ -267,8 +268,9 @@ static void paces_hole(qn_text *out, const qn_call *call)
                        k, k, k, k, k, k);
     }
     if (call->kernel->uses_position) {
-        qn_text_printf(out, "            long long _quern_lies%u = _quern_place + _quern_from%u;\n",
-                       call->operand_count, call->operand_count);
+        qn_text_printf(out, "            %s _quern_lies%u = _quern_place + _quern_from%u;\n",
+                       qn_source_chooses(call) ? "int" : "long long", call->operand_count,
+                       call->operand_count);
     }
     if (call->fold.form.joined > 1) {
         qn_text_puts(out, "            int _quern_column = _quern_begin;\n");
@@ -349,6 +351,7 @@ void qn_source_joined_holes(qn_text *t, const qn_call *call)
     const qn_fold_form *f = &call->fold.form;
     qn_text_printf(&t[BOUNDS], "%d, %d", QN_FOLD_BLOCK, qn_fold_joined_held(f->turns, f->pool));
     form_hole(&t[FORM], call);
+    qn_text_puts(&t[CHOOSES], qn_source_choice(&t[FORM], call) ? "1" : "0");
     ends_hole(&t[ENDS], call);
     spots_hole(&t[SPOTS], call);
     registers_hole(&t[REGISTERS], call);
@@ -358,6 +361,7 @@ void qn_source_joined_holes(qn_text *t, const qn_call *call)
     recall_hole(&t[RECALL], call);
     lane_hole(&t[LANE], call);
     arguments_hole(&t[ARGUMENTS], call);
+    qn_text_printf(&t[POSITION], "_quern_lies%u", call->operand_count);
     finish_hole(&t[FINISH], call);
     qn_source_fold_outputs(&t[RESULTS], call, "0");
     qn_text_puts(&t[GIVE], "            }");

@@ -12,19 +12,20 @@ bool qn_source_holds_positions(const qn_call *call)
     return call->kernel->uses_position && qn_scan_value_size(call) == 0;
 }
 
-/* True where the positions of a row's lanes rise or fall by one, or those of a column's units rise.
- */
+/* True where the positions of a row's lanes rise or fall by one, or those of a column's units, or
+ * of a box's elements, rise. */
 static bool is_in_order(const qn_fold_form *f)
 {
-    return f->columns ? !f->reordered : f->lanes > 1 && (!f->reordered || f->step != 0);
+    return f->joined    ? f->step > 0
+           : f->columns ? !f->reordered
+                        : f->lanes > 1 && (!f->reordered || f->step != 0);
 }
 
 bool qn_source_chooses(const qn_call *call)
 {
     const qn_choice *c = &call->kernel->choice;
     const qn_fold_form *f = &call->fold.form;
-    return c->field && !f->joined && !f->whole && !f->apart && is_in_order(f) &&
-           !(c->narrow && f->wide);
+    return c->field && !f->whole && !f->apart && is_in_order(f) && !(c->narrow && f->wide);
 }
 
 /* Where the greatest or least of bytes is chosen: `_quern_key`, a number that is greater, or less,
@@ -75,7 +76,7 @@ bool qn_source_choice(qn_text *out, const qn_call *call)
     if (!qn_source_chooses(call)) {
         return false;
     }
-    if (!f->spans && !f->phases) {
+    if (!f->spans && !f->phases && !f->joined) {
         qn_source_flag(out, "falls", f->reordered && f->step < 0);
         qn_source_flag(out, "rises", !f->reordered);
     }
@@ -90,15 +91,17 @@ bool qn_source_choice(qn_text *out, const qn_call *call)
                    "_quern_position) {\n"
                    "        _quern_value.%s = _quern_position;\n"
                    "        return _quern_value;\n    };\n",
-                   f->reordered ? "int" : "_quern_index", c->first, c->second, c->takes_second,
-                   c->field);
-    keys(out, call);
+                   f->reordered || f->joined ? "int" : "_quern_index", c->first, c->second,
+                   c->takes_second, c->field);
+    if (!f->joined) {
+        keys(out, call);
+    }
     return true;
 }
 
 bool qn_source_keys(const qn_call *call)
 {
-    return qn_source_chooses(call) && call->kernel->choice.value;
+    return qn_source_chooses(call) && call->kernel->choice.value && !call->fold.form.joined;
 }
 
 /* `_quern_located(unit, first)`: the position of the first element of a unit; `first` elements are

@@ -46,6 +46,7 @@ static const struct {
     {"drive_reduction_joined.cu", {"-DSPLIT=0", "-DOUTPUTS=1"}},
     {"drive_reduction_joined.cu", {"-DSPLIT=1", "-DOUTPUTS=1"}},
     {"drive_reduction_joined.cu", {"-DSPLIT=1", "-DOUTPUTS=2"}},
+    {"drive_reduction_joined.cu", {"-DSPLIT=1", "-DOUTPUTS=2", "-DCHOOSES=1"}},
     {"drive_reduction_phases.cu", {"-DSPLIT=0", "-DRAGGED=1"}},
     {"drive_reduction_phases.cu", {"-DSPLIT=1", "-DRAGGED=0"}},
     {"drive_reduction_phases.cu", {"-DSPLIT=0", "-DRAGGED=1", "-DCHOOSES=1"}},

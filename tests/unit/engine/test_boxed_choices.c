@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where the greatest element lies, by boxes (src/array/fold_joined.c), beside results made on the
+ * host. Each case is drawn: the type, the extents, in which order the axes lie in memory, which run
+ * backwards, which are reduced. Of equal elements the first in C order counts, and many are equal.
+ */
+#include "draw.h"
+#include "lying.h"
+
+static void open_choices(void)
+{
+    whole_open_on("soft:4");
+}
+
+TestSuite(boxed_choices, .init = open_choices, .fini = whole_close);
+
+enum { DRAWN = 60, LEAST_ELEMENTS = 60000 };
+
+static quern_kernel *argmax_of(void)
+{
+    const quern_reduction_options options = {
+        .size = sizeof options,
+        .preamble =
+            "struct best { long long value, at; };\n"
+            "__device__ best better(const best &a, const best &b) {\n"
+            "    return a.value > b.value || (a.value == b.value && a.at <= b.at) ? a : b;\n"
+            "}",
+        .reduce_type = "best"};
+    quern_kernel *kernel;
+    OK(quern_reduction(&kernel, engine, "T x", "int64 y", "best{(long long)x, _J}", "better(a, b)",
+                       "y = a.at", NULL, &options));
+    return kernel;
+}
+
+/* The last axis and others by turns, as boxes have them; the first is long. */
+static unsigned draw_shape(int64_t *shape)
+{
+    int64_t inner = 1;
+    for (int d = 1; d < DIMS; d++) {
+        shape[d] = 2 + rand() % 9;
+        inner *= shape[d];
+    }
+    shape[0] = LEAST_ELEMENTS / inner + rand() % 50;
+    return rand() % 2 == 0 ? 1u | 1u << 2 : 1u << 1 | 1u << 3;
+}
+
+/* The position of the greatest of each output's elements, among them in C order. */
+static void expect(int64_t *to, int64_t *best, const int64_t *shape, unsigned reduced,
+                   const layout *l)
+{
+    int64_t at[DIMS];
+    for (int64_t n = 0; n < shape[0] * shape[1] * shape[2] * shape[3]; n++) {
+        int64_t rest = n, output = 0, position = 0;
+        for (int d = DIMS - 1; d >= 0; d--) {
+            at[d] = rest % shape[d];
+            rest /= shape[d];
+        }
+        for (int d = 0; d < DIMS; d++) {
+            int64_t *const along = reduced >> d & 1 ? &position : &output;
+            *along = *along * shape[d] + at[d];
+        }
+        const int64_t x = number_at(place_of(l, at));
+        if (position == 0 || x > best[output] || (x == best[output] && position < to[output])) {
+            best[output] = x;
+            to[output] = position;
+        }
+    }
+}
+
+/* How many plans were those this is about, and without comparing positions. */
+typedef struct counts {
+    int boxes, risen;
+} counts;
+
+static void check(int n, element type, counts *seen)
+{
+    int64_t shape[DIMS], outputs = 1;
+    int axes[DIMS];
+    const unsigned reduced = draw_shape(shape);
+    size_t count = 0;
+    for (int d = 0; d < DIMS; d++) {
+        if (reduced >> d & 1) {
+            axes[count++] = d;
+        } else {
+            outputs *= shape[d];
+        }
+    }
+    layout l = draw_layout(shape, false);
+    if (n % 2 == 0) { /* in C order */
+        l = (layout){.first = rand() % 6};
+        for (int64_t d = DIMS - 1, stride = 1; d >= 0; d--) {
+            l.strides[d] = stride;
+            stride *= shape[d];
+        }
+        l.all = l.first + shape[0] * l.strides[0];
+    }
+    char *numbers = malloc((size_t)(l.all * type.size));
+    int64_t *expected = calloc((size_t)outputs, sizeof *expected);
+    int64_t *best = calloc((size_t)outputs, sizeof *best);
+    cr_assert(numbers && expected && best);
+    fill_numbers(numbers, l.all, type.size);
+    expect(expected, best, shape, reduced, &l);
+    quern_array *memory, *x, *y = NULL;
+    OK(quern_array_from(&memory, engine, type.dtype, SHAPE(l.all), numbers));
+    x = wrap(memory, type, shape, &l);
+    quern_kernel *kernel = argmax_of();
+    const quern_value values[] = {QUERN_VALUES(x, &y)};
+    quern_call_options o = QUERN_CALL_OPTIONS_INIT;
+    o.axis_count = count;
+    o.axes = axes;
+    quern_explanation *e;
+    OK(quern_explain(&e, kernel, values, 2, &o));
+    OK(quern_call_n(kernel, values, 2, &o));
+    cr_expect_eq(differing(y, (const char *)expected, outputs * 8), 0,
+                 "case %d: %lld x %lld x %lld x %lld, axes %x: %s", n, (long long)shape[0],
+                 (long long)shape[1], (long long)shape[2], (long long)shape[3], reduced, e->plan);
+    const bool boxes = strstr(e->plan, "by boxes of") != NULL;
+    seen->boxes += boxes;
+    seen->risen += boxes && strstr(e->plan, "no positions compared") != NULL;
+    quern_explanation_release(e);
+    quern_kernel_release(kernel);
+    quern_array_release(y);
+    quern_array_release(x);
+    quern_array_release(memory);
+    free(numbers);
+    free(expected);
+    free(best);
+}
+
+Test(boxed_choices, of_drawn_layouts)
+{
+    static const element types[] = {{QUERN_INT8, 1}, {QUERN_INT16, 2}, {QUERN_INT32, 4}};
+    const int cases = whole_is_soft() ? drawn(DRAWN) : 16;
+    counts seen = {0};
+    srand(3);
+    for (int n = 0; n < cases; n++) {
+        check(n, types[rand() % 3], &seen);
+    }
+    const bool all = whole_is_soft() && drawn_part() == 1;
+    cr_expect(!all || (seen.risen >= 8 && seen.boxes > seen.risen), "%d boxes, %d in order",
+              seen.boxes, seen.risen);
+}
