@@ -33,60 +33,60 @@ HOLE_fetch
         __syncthreads();
 HOLE_seek
 #if HOLE_strips
-            {
+        {
 HOLE_row
-                const int _quern_each = (_quern_length + _quern_strips - 1) / _quern_strips;
-                const int _quern_from = _quern_strip * _quern_each;
-                const int _quern_end = _quern_inside && _quern_strip < _quern_strips
-                                           ? min(_quern_from + _quern_each, _quern_length)
-                                           : 0;
-                const bool _quern_own = _quern_from < _quern_end;
+            const int _quern_each = (_quern_length + _quern_strips - 1) / _quern_strips;
+            const int _quern_from = _quern_strip * _quern_each;
+            const int _quern_end = _quern_inside && _quern_strip < _quern_strips
+                                       ? min(_quern_from + _quern_each, _quern_length)
+                                       : 0;
+            const bool _quern_own = _quern_from < _quern_end;
 #include "scan_boxed_strip_sum.inc"
-                if (_quern_own) {
-                    _quern_passed[threadIdx.x] = _quern_sum[0];
-                }
-                __syncthreads();
-                quern::front<_type_reduce> _quern_front[1] = {_quern_initial};
-                if (_quern_pieces && _quern_start > 0) {
-                    _quern_front[0].begin(_quern_last[_quern_number].value);
-                }
-                if (_quern_own) {
-#pragma unroll 1
-                    for (int _quern_at = _quern_number; _quern_at < (int)threadIdx.x;
-                         _quern_at += _quern_scans) {
-                        _quern_front[0].append(_quern_passed[_quern_at], _quern_scan);
-                    }
-                }
-#include "scan_boxed_strip_give.inc"
-                __syncthreads();
-                if (_quern_pieces && _quern_own && _quern_end == _quern_length) {
-                    _quern_last[_quern_number] = _quern_front[0].value;
-                }
-            }
-#else
-#pragma unroll 1
-            for (int _quern_number = threadIdx.x; _quern_number < _quern_scans; _quern_number += 256) {
-HOLE_row
-                if (!_quern_inside) {
-                    continue;
-                }
-                quern::front<_type_reduce> _quern_front[1] = {_quern_pieces ? _quern_carried
-                                                                            : _quern_initial};
-                int _quern_first = 0;
-                if (!_quern_front[0].has) {
-                    constexpr int _quern_spot = 0;
-                    constexpr bool _quern_has = false;
-#include "scan_boxed_give.inc"
-                    _quern_first = 1;
-                }
-#pragma unroll(_quern_known > 0 ? _quern_known : 4)
-                for (int _quern_spot = _quern_first; _quern_spot < _quern_length; _quern_spot++) {
-                    constexpr bool _quern_has = true;
-#include "scan_boxed_give.inc"
-                }
-                _quern_carried = _quern_front[0];
+            if (_quern_own) {
+                _quern_passed[threadIdx.x] = _quern_sum[0];
             }
             __syncthreads();
+            quern::front<_type_reduce> _quern_front[1] = {_quern_initial};
+            if (_quern_pieces && _quern_start > 0) {
+                _quern_front[0].begin(_quern_last[_quern_number].value);
+            }
+            if (_quern_own) {
+#pragma unroll 1
+                for (int _quern_at = _quern_number; _quern_at < (int)threadIdx.x;
+                     _quern_at += _quern_scans) {
+                    _quern_front[0].append(_quern_passed[_quern_at], _quern_scan);
+                }
+            }
+#include "scan_boxed_strip_give.inc"
+            __syncthreads();
+            if (_quern_pieces && _quern_own && _quern_end == _quern_length) {
+                _quern_last[_quern_number] = _quern_front[0].value;
+            }
+        }
+#else
+#pragma unroll 1
+        for (int _quern_number = threadIdx.x; _quern_number < _quern_scans; _quern_number += 256) {
+HOLE_row
+            if (!_quern_inside) {
+                continue;
+            }
+            quern::front<_type_reduce> _quern_front[1] = {_quern_pieces ? _quern_carried
+                                                                        : _quern_initial};
+            int _quern_first = 0;
+            if (!_quern_front[0].has) {
+                constexpr int _quern_spot = 0;
+                constexpr bool _quern_has = false;
+#include "scan_boxed_give.inc"
+                _quern_first = 1;
+            }
+#pragma unroll(_quern_known > 0 ? _quern_known : _quern_turns)
+            for (int _quern_spot = _quern_first; _quern_spot < _quern_length; _quern_spot++) {
+                constexpr bool _quern_has = true;
+#include "scan_boxed_give.inc"
+            }
+            _quern_carried = _quern_front[0];
+        }
+        __syncthreads();
 #endif
 HOLE_keep
         if (_quern_pieces && !_quern_on) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // site: where a box of a scan or a map lies. In: the walk, and the number of a box. Out: how many
-// positions it has along each dimension, and where it begins in each operand. The thing to know: a
-// thread finds one operand's, for the whole block: in all threads it would take most instructions of
-// small boxes.
+// positions it has along each dimension, and where it begins in each operand. The thing to know: where
+// boxes are small, or operands many, one thread finds this of an operand for the whole block, since in
+// all threads it would take most of the instructions.
 #pragma once
 
 namespace quern
@@ -15,7 +15,6 @@ struct alignas(16) site {
     int below;       // and from there to the lowest one
     int base, shelf; // bytes of shared memory: where the lowest one waits, and the first one
     int from, to;    // what memory there is, in bytes from the lowest one, as far as a box reaches
-    int unused;
 };
 
 // Boxes of operands that lie along OUTER dimensions outside of them, the last ones of which number the

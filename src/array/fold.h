@@ -211,16 +211,11 @@ void qn_fold_make(qn_fold *fold, const qn_operand *operands, size_t operand_coun
 void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand_count, int ndim,
                        const int64_t *shape, const qn_fold_rules *rules, uint32_t value_size);
 
-/** The same for a map whose operands lie in different orders, by boxes. False: they do not, or
- * there are no such boxes. */
-bool qn_fold_make_map(qn_fold *fold, const qn_operand *operands, size_t operand_count, int ndim,
-                      const int64_t *shape, const qn_fold_rules *rules);
-/** Whether it is worth while to ask for one where an elementwise kernel is planned so; and whether
- * it takes less. */
-bool qn_plan_may_map(const qn_plan *plan, const qn_operand *operands, size_t operand_count,
-                     uint32_t processors);
-bool qn_fold_map_outdoes(const qn_fold *fold, const qn_operand *operands, size_t operand_count,
-                         const qn_plan *plan);
+/** The same for a map whose operands lie in different orders, by boxes, where that takes less than
+ * `plan`, which is made. False: it does not; the fold is nothing then. */
+bool qn_fold_make_map(qn_fold *fold, const qn_plan *plan, const qn_operand *operands,
+                      size_t operand_count, int ndim, const int64_t *shape, uint32_t processors,
+                      uint32_t shared);
 
 /** The dimension along which lanes lie; -1 where there is none. */
 static inline int qn_fold_lane_dim(const qn_fold_form *f)

@@ -16,8 +16,6 @@
 #include <string.h>
 
 #define MOST_ELEMENTS (1 << 14) /* quern::part divides numbers up to twice that */
-#define MOST_RUN      512       /* bytes of a run, to begin with, */
-#define ONE_RUN       64        /* and where one beginning is enough */
 #define BLOCKS        4         /* for a processor at least; with more, each has several boxes: */
 #define MOST_BLOCKS   40
 #define FEW           3  /* operands; and */
@@ -184,15 +182,13 @@ static void grow(const qn_fold_making *m, qn_scan_box b, qn_box_choice *best)
 qn_box_choice qn_box_choose(const qn_fold_making *m, uint32_t value_size, qn_fold_image *image,
                             bool once)
 {
+    static const int64_t all[] = {1, 8, 64, 512}, likely[] = {64, 8, 1, 512}; /* bytes of runs */
+    const int64_t *const runs = once ? likely : all;
     qn_box_choice best = {.cost = 0};
-    for (int64_t bytes = once ? ONE_RUN : 1; bytes > 0 && bytes <= MOST_RUN;
-         bytes = once ? bytes / 8 : bytes * 8) {
+    for (size_t n = 0; n < QN_COUNT(all) && !(once && best.cost != 0); n++) {
         qn_scan_box b = {.value_size = value_size, .image = image};
-        reach(m, &b, bytes);
+        reach(m, &b, runs[n]);
         grow(m, b, &best);
-        if (once && best.cost != 0) {
-            break;
-        }
     }
     return best;
 }

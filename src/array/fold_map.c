@@ -31,37 +31,36 @@
 /* Elements for each processor, without which it is not worth the 100 us that it takes to plan. */
 #define LEAST (1 << 15)
 
-bool qn_plan_may_map(const qn_plan *p, const qn_operand *operands, size_t operand_count,
-                     uint32_t processors)
+/* It may be worth while to ask for a map where a kernel is planned so. */
+static bool may_outdo(const qn_fold_making *m, const qn_plan *p)
 {
     const qn_plan_form *f = &p->form;
     bool shared = true;
-    if (p->count < (int64_t)processors * LEAST) {
+    if (p->count < (int64_t)m->rules->processors * LEAST) {
         return false;
     }
-    for (size_t k = 0; k < operand_count; k++) {
-        shared &= operands[k].output || f->access[k] == QN_ACCESS_TILED ||
-                  f->access[k] == QN_ACCESS_BROADCAST;
+    for (size_t k = 0; k < m->inputs; k++) {
+        shared &= f->access[k] == QN_ACCESS_TILED || f->access[k] == QN_ACCESS_BROADCAST;
     }
-    return f->boxed       ? !f->words && (f->pool == 0 || (operand_count >= MANY && shared))
-           : f->tile != 0 ? f->lanes == 1 && operand_count == TILED
+    return f->boxed       ? !f->words && (f->pool == 0 || (m->count >= MANY && shared))
+           : f->tile != 0 ? f->lanes == 1 && m->count == TILED
                           : f->flat || (f->turns > 1 && !f->rows && f->slab == 0 && f->ndim > 1);
 }
 
-bool qn_fold_map_outdoes(const qn_fold *f, const qn_operand *operands, size_t operand_count,
-                         const qn_plan *p)
+/* The map takes less than that. */
+static bool outdoes(const qn_fold_making *m, const qn_plan *p)
 {
     const qn_plan_form *form = &p->form;
+    const qn_fold *f = m->fold;
     bool inputs = true, outputs = true;
-    for (size_t k = 0; k < operand_count; k++) {
-        const bool by_runs = f->form.access[k] != QN_ACCESS_STRIDED;
-        *(operands[k].output ? &outputs : &inputs) &= by_runs;
+    for (size_t k = 0; k < m->count; k++) {
+        *(k < m->inputs ? &inputs : &outputs) &= f->form.access[k] != QN_ACCESS_STRIDED;
     }
     if (form->boxed && form->pool == 0) {
         const double otherwise = p->box_cost * BYTE_COST;
-        const double times = operand_count < SEVERAL ? MORE : MUCH_MORE;
-        return inputs && (otherwise > times * f->cost ||
-                          (outputs && operand_count <= FEW && otherwise > f->cost));
+        const double times = m->count < SEVERAL ? MORE : MUCH_MORE;
+        return inputs &&
+               (otherwise > times * f->cost || (outputs && m->count <= FEW && otherwise > f->cost));
     }
     return inputs && outputs && (form->boxed || form->tile != 0 || f->cost < LITTLE);
 }
@@ -82,9 +81,18 @@ static void turn(qn_fold *f, size_t count)
     f->length = extent;
 }
 
-/* The dimension along which the box that costs least has its threads go, and that box; cost 0:
- * there is none. Each in turn with one beginning, then the best ones with all. The fold is left
- * with it. */
+/* Have dimension `d` there, in the place of dimension `*at`, of those in their first order. */
+static void turn_to(const qn_fold_making *m, int *at, int d)
+{
+    for (; *at != d; *at = (*at + 1) % (m->fold->form.kept + 1)) {
+        turn(m->fold, m->count);
+    }
+}
+
+/* The box that costs least, and the fold turned so that its threads go along the last dimension;
+ * cost 0: there is none. Each dimension has its turn with one beginning, and the best ones with
+ * all.
+ */
 static qn_box_choice choose_along(const qn_fold_making *m, qn_fold_image *image)
 {
     const int dims = m->fold->form.kept + 1;
@@ -95,17 +103,15 @@ static qn_box_choice choose_along(const qn_fold_making *m, qn_fold_image *image)
         turn(m->fold, m->count);
         cost[d] = qn_box_choose(m, 0, image, true).cost;
     }
-    for (int n = 0; n <= TRIED; n++) {
-        int next = n < TRIED ? -1 : along; /* in the end that which was best */
-        for (int d = 0; d < dims && n < TRIED; d++) {
+    for (int n = 0; n < TRIED; n++) {
+        int next = -1;
+        for (int d = 0; d < dims; d++) {
             next = cost[d] != 0 && (next < 0 || cost[d] < cost[next]) ? d : next;
         }
-        for (; next >= 0 && at != next; at = (at + 1) % dims) {
-            turn(m->fold, m->count);
+        if (next < 0) {
+            break;
         }
-        if (next < 0 || n == TRIED) {
-            continue;
-        }
+        turn_to(m, &at, next);
         cost[next] = 0;
         const qn_box_choice own = qn_box_choose(m, 0, image, false);
         if (best.cost == 0 || own.cost < best.cost) {
@@ -113,16 +119,23 @@ static qn_box_choice choose_along(const qn_fold_making *m, qn_fold_image *image)
             along = next;
         }
     }
+    turn_to(m, &at, along);
     return best;
 }
 
-bool qn_fold_make_map(qn_fold *fold, const qn_operand *operands, size_t operand_count, int ndim,
-                      const int64_t *shape, const qn_fold_rules *rules)
+bool qn_fold_make_map(qn_fold *fold, const qn_plan *plan, const qn_operand *operands,
+                      size_t operand_count, int ndim, const int64_t *shape, uint32_t processors,
+                      uint32_t shared)
 {
-    const qn_fold_making m = qn_fold_begin(fold, operands, operand_count, rules);
+    const qn_fold_rules rules = {
+        .scan = true, .map = true, .processors = processors, .shared = shared};
+    const qn_fold_making m = qn_fold_begin(fold, operands, operand_count, &rules);
     qn_fold_image image[QUERN_MAX_PARAMETERS];
+    if (m.inputs == 0 || m.inputs == m.count || !may_outdo(&m, plan)) {
+        return false;
+    }
     qn_fold_dims(&m, ndim, shape);
-    if (fold->form.kept < 2 || m.inputs == 0 || m.inputs == m.count) {
+    if (fold->form.kept < 2) {
         return false;
     }
     fold->form.kept--; /* the last is that along which threads go */
@@ -142,7 +155,7 @@ bool qn_fold_make_map(qn_fold *fold, const qn_operand *operands, size_t operand_
     fold->cost = best.cost;
     fold->rest = 0;
     fold->form.wide = qn_fold_needs_wide(&m);
-    return true;
+    return outdoes(&m, plan);
 }
 
 void qn_fold_print_map(qn_text *out, const qn_fold *f, size_t operand_count)

@@ -232,7 +232,7 @@ void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand
         const double cost = fold->cost;
         memcpy(whole.bytes, fold, sizeof whole.bytes);
         plan(&m, value_size, true);
-        if (parts ? !fold->form.parts : fold->cost >= cost) {
+        if (!(parts && fold->form.parts) && fold->cost >= cost) {
             memcpy(fold, whole.bytes, sizeof whole.bytes);
         }
     }

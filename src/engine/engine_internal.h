@@ -249,24 +249,24 @@ typedef struct qn_call {
     uint32_t axes;                                /**< bit k: axis k is reduced, or scanned */
     quern_array *owned[2 * QUERN_MAX_PARAMETERS]; /**< allocated here: outputs, copies of inputs */
     uint32_t owned_count;
-    bool keepdims;        /**< asked for */
-    bool dry;             /**< allocate nothing: arrays without memory */
-    bool infers;          /**< dry, and values may be like arrays */
-    bool empty;           /**< nothing to do */
-    bool structures;      /**< values are structures */
-    uint8_t reaches;      /**< not 0: an array that was passed has a reach */
-    bool overlaps;        /**< an input was copied because an output overlaps it */
-    bool aliased, mapped; /**< elementwise: `fold` has the walk, by boxes as scans have them */
-    uint64_t
-        arranged; /**< bit p: array p is copied first, or afterwards: it lies in another order */
+    bool keepdims;     /**< asked for */
+    bool dry;          /**< allocate nothing: arrays without memory */
+    bool infers;       /**< dry, and values may be like arrays */
+    bool empty;        /**< nothing to do */
+    bool structures;   /**< values are structures */
+    uint8_t reaches;   /**< not 0: an array that was passed has a reach */
+    bool overlaps;     /**< an input was copied because an output overlaps it */
+    bool aliased;      /**< an output is exactly an input, and needs no copy */
+    bool mapped;       /**< elementwise: `fold` has the walk, by boxes as scans have them */
+    uint64_t arranged; /**< bit p: array p lies in another order: it is copied before or after */
     quern_array *from[QUERN_MAX_PARAMETERS]; /**< what it is copied from, or to */
     qn_setting setting;                      /**< of the plan; all 0: as the planner chooses */
     const char *set_by;                      /**< where it came from; NULL: nowhere */
     unsigned tuned_at;                  /**< the engine's qn_tunings.changes when it was found */
     size_t zeroed_bytes, scratch_bytes; /**< of the workspace that the launch needs */
     union {
-        qn_plan plan; /**< elementwise */
-        qn_fold fold; /**< reductions and scans */
+        qn_plan plan; /**< elementwise, unless it is mapped */
+        qn_fold fold; /**< the rest */
     };
 } qn_call;
 

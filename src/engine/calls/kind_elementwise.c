@@ -72,20 +72,11 @@ static bool may_map(const qn_call *call, const qn_plan_rules *rules)
 static void map(qn_call *call, const qn_plan_rules *rules)
 {
     const quern_engine *engine = call->kernel->engine;
-    const qn_fold_rules own = {.scan = true,
-                               .map = true,
-                               .repeats = true,
-                               .in_place = call->aliased,
-                               .pack_bytes = rules->pack_bytes,
-                               .processors = engine->processors,
-                               .shared = engine->shared_bytes};
     qn_fold fold;
     call->mapped =
         may_map(call, rules) &&
-        qn_plan_may_map(&call->plan, call->operands, call->operand_count, engine->processors) &&
-        qn_fold_make_map(&fold, call->operands, call->operand_count, call->ndim, call->shape,
-                         &own) &&
-        qn_fold_map_outdoes(&fold, call->operands, call->operand_count, &call->plan);
+        qn_fold_make_map(&fold, &call->plan, call->operands, call->operand_count, call->ndim,
+                         call->shape, engine->processors, engine->shared_bytes);
     if (call->mapped) {
         call->fold = fold;
     }

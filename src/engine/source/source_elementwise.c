@@ -140,7 +140,7 @@ static void form_hole(qn_text *out, const qn_call *call)
 {
     const qn_plan_form *f = &call->plan.form;
     if (call->mapped) {
-        qn_source_map_form(out, call);
+        qn_source_boxes_form(out, call);
         return;
     }
     qn_source_index_type(out, f->wide);

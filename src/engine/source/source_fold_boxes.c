@@ -31,6 +31,16 @@ static bool is_repeated(const qn_call *call, uint32_t k)
 
 /* ---- the box -------------------------------------------------------------------------------- */
 
+#define TURNS 4 /* elements of a thread that are under way together */
+
+void qn_source_boxes_form(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    qn_source_index_type(out, f->wide);
+    qn_source_number(out, "known", f->known);
+    qn_source_number(out, "turns", TURNS);
+}
+
 /* What is to be known of operand `k`, to find where boxes lie; `finder`: who knows it. */
 static void know(qn_text *out, const qn_call *call, uint32_t k, const char *finder)
 {
@@ -406,16 +416,6 @@ void qn_source_boxes_shelf(qn_text *out, const qn_call *call, uint32_t k)
 }
 
 /* ---- maps ----------------------------------------------------------------------------------- */
-
-#define TURNS 4 /* elements of a thread that are under way together */
-
-void qn_source_map_form(qn_text *out, const qn_call *call)
-{
-    const qn_fold_form *f = &call->fold.form;
-    qn_source_index_type(out, f->wide);
-    qn_source_number(out, "known", f->known);
-    qn_source_number(out, "turns", TURNS);
-}
 
 /* An operation may leave an output as it is: then memory keeps what it has. */
 void qn_source_map_body(qn_text *out, const qn_call *call)

@@ -283,9 +283,10 @@ quern_status qn_scan_boxed_source(qn_text *out, const qn_call *call, qn_header *
 
 /* ---- source_fold_boxes.c: boxes of scans and of maps ---------------------------------------- */
 
-/** What all boxes share; what is to be known to find them; where the box at hand lies, and how many
- * positions it has; where the next one does, if a thread finds it for all; its operands in, and
- * back; where scan `_quern_number` begins. */
+/** What the plan decides; what all boxes share; what is to be known to find them; where the box at
+ * hand lies, and how many positions it has; where the next one does, if a thread finds it for all;
+ * its operands in, and back; where scan `_quern_number` begins. */
+void qn_source_boxes_form(qn_text *out, const qn_call *call);
 void qn_source_boxes_room(qn_text *out, const qn_call *call);
 void qn_source_boxes_find(qn_text *out, const qn_call *call);
 void qn_source_boxes_site(qn_text *out, const qn_call *call);
@@ -295,14 +296,13 @@ void qn_source_boxes_keep(qn_text *out, const qn_call *call);
 void qn_source_boxes_row(qn_text *out, const qn_call *call);
 /** The address of its element `_quern_spot` in shared memory. */
 void qn_source_boxes_shelf(qn_text *out, const qn_call *call, uint32_t k);
-/** For maps: what the plan decides; an element. */
-void qn_source_map_form(qn_text *out, const qn_call *call);
+/** For maps: an element. */
 void qn_source_map_body(qn_text *out, const qn_call *call);
 
 /* ---- source_fold_images.c: operands of boxes that go by runs -------------------------------- */
 
 /** What all boxes share, and room in shared memory, if operand `k` has its own (`home`: whose it
- * has); where the box at hand begins; the operand's runs in, and back. */
+ * has); the operand's runs in, and back. */
 void qn_source_image_room(qn_text *out, const qn_call *call, uint32_t k, uint32_t home);
 void qn_source_image_bring(qn_text *out, const qn_call *call, uint32_t k);
 void qn_source_image_take(qn_text *out, const qn_call *call, uint32_t k);

@@ -8,17 +8,14 @@
 #include "embedded/templates.h"
 #include "engine/source/source_folds.h"
 
-#define TURNS 4 /* elements of a thread that are under way together */
 #define BOXES 5 /* blocks that a processor should hold: */
 #define TILES 3 /* where they wait for each other, too */
 
 static void form_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
-    qn_source_index_type(out, f->wide);
+    qn_source_boxes_form(out, call);
     qn_source_flag(out, "exclusive", call->kernel->exclusive);
-    qn_source_number(out, "known", f->known);
-    qn_source_number(out, "turns", TURNS);
     if (f->split) {
         qn_source_number(out, "lanes", 1);
         qn_source_number(out, "bunch", f->strips);

@@ -66,4 +66,67 @@ static inline quern_array *wrap(quern_array *memory, element t, const int64_t *s
     return a;
 }
 
+/* An array of such a layout, in memory whose numbers the host has, too. */
+typedef struct lying {
+    layout l;
+    element type;
+    quern_array *memory, *array;
+    char *numbers;
+} lying;
+
+static inline lying lay(element type, const int64_t *shape, const layout *l)
+{
+    lying a = {.l = *l, .type = type, .numbers = malloc((size_t)(l->all * type.size))};
+    cr_assert(a.numbers);
+    fill_numbers(a.numbers, l->all, type.size);
+    OK(quern_array_from(&a.memory, engine, type.dtype, SHAPE(l->all), a.numbers));
+    a.array = wrap(a.memory, type, shape, l);
+    return a;
+}
+
+/* The same array once more, with numbers of its own, for an output in its place. */
+static inline lying lay_same(const lying *a)
+{
+    lying same = *a;
+    const size_t bytes = (size_t)(a->l.all * a->type.size);
+    same.numbers = malloc(bytes);
+    cr_assert(same.numbers);
+    memcpy(same.numbers, a->numbers, bytes);
+    quern_array_retain(same.memory);
+    quern_array_retain(same.array);
+    return same;
+}
+
+/* The place of number `n` of a shape's elements in C order. */
+static inline void position_of(int64_t *at, const int64_t *shape, int64_t n)
+{
+    for (int d = DIMS - 1; d >= 0; d--) {
+        at[d] = n % shape[d];
+        n /= shape[d];
+    }
+}
+
+/* What it had in the beginning; and what it should have in the end. */
+static inline int64_t lying_at(const lying *a, const int64_t *at)
+{
+    return number_at(place_of(&a->l, at));
+}
+static inline void lying_expect(lying *a, const int64_t *at, int64_t value)
+{
+    memcpy(a->numbers + place_of(&a->l, at) * a->type.size, &value, (size_t)a->type.size);
+}
+
+/* Bytes of memory that are other than the host's numbers. */
+static inline int64_t lying_differing(const lying *a)
+{
+    return differing(a->memory, a->numbers, a->l.all * a->type.size);
+}
+
+static inline void lying_release(lying *a)
+{
+    quern_array_release(a->array);
+    quern_array_release(a->memory);
+    free(a->numbers);
+}
+
 #endif /* QUERN_TEST_LYING_H */

@@ -46,20 +46,16 @@ static unsigned draw_shape(int64_t *shape)
 
 /* The position of the greatest of each output's elements, among them in C order. */
 static void expect(int64_t *to, int64_t *best, const int64_t *shape, unsigned reduced,
-                   const layout *l)
+                   const lying *a)
 {
-    int64_t at[DIMS];
     for (int64_t n = 0; n < shape[0] * shape[1] * shape[2] * shape[3]; n++) {
-        int64_t rest = n, output = 0, position = 0;
-        for (int d = DIMS - 1; d >= 0; d--) {
-            at[d] = rest % shape[d];
-            rest /= shape[d];
-        }
+        int64_t at[DIMS], output = 0, position = 0;
+        position_of(at, shape, n);
         for (int d = 0; d < DIMS; d++) {
             int64_t *const along = reduced >> d & 1 ? &position : &output;
             *along = *along * shape[d] + at[d];
         }
-        const int64_t x = number_at(place_of(l, at));
+        const int64_t x = lying_at(a, at);
         if (position == 0 || x > best[output] || (x == best[output] && position < to[output])) {
             best[output] = x;
             to[output] = position;
@@ -94,17 +90,14 @@ static void check(int n, element type, counts *seen)
         }
         l.all = l.first + shape[0] * l.strides[0];
     }
-    char *numbers = malloc((size_t)(l.all * type.size));
     int64_t *expected = calloc((size_t)outputs, sizeof *expected);
     int64_t *best = calloc((size_t)outputs, sizeof *best);
-    cr_assert(numbers && expected && best);
-    fill_numbers(numbers, l.all, type.size);
-    expect(expected, best, shape, reduced, &l);
-    quern_array *memory, *x, *y = NULL;
-    OK(quern_array_from(&memory, engine, type.dtype, SHAPE(l.all), numbers));
-    x = wrap(memory, type, shape, &l);
+    cr_assert(expected && best);
+    lying x = lay(type, shape, &l);
+    expect(expected, best, shape, reduced, &x);
+    quern_array *y = NULL;
     quern_kernel *kernel = argmax_of();
-    const quern_value values[] = {QUERN_VALUES(x, &y)};
+    const quern_value values[] = {QUERN_VALUES(x.array, &y)};
     quern_call_options o = QUERN_CALL_OPTIONS_INIT;
     o.axis_count = count;
     o.axes = axes;
@@ -120,9 +113,7 @@ static void check(int n, element type, counts *seen)
     quern_explanation_release(e);
     quern_kernel_release(kernel);
     quern_array_release(y);
-    quern_array_release(x);
-    quern_array_release(memory);
-    free(numbers);
+    lying_release(&x);
     free(expected);
     free(best);
 }

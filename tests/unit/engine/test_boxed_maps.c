@@ -58,27 +58,22 @@ static quern_kernel *sum_of(const way *w, int inputs, int outputs)
     return kernel;
 }
 
-/* The outputs' numbers: `to`, and behind that of the second one, if there is one. */
-static void expect(char *const *to, const element *types, const int64_t *shape, int64_t all,
-                   const layout *l, int outputs, int inputs, const way *w)
+/* The outputs' numbers. */
+static void expect(lying *a, const int64_t *shape, int64_t all, int outputs, int inputs,
+                   const way *w)
 {
     for (int64_t n = 0; n < all; n++) {
-        int64_t at[DIMS], rest = n, sum = 0;
-        for (int d = DIMS - 1; d >= 0; d--) {
-            at[d] = rest % shape[d];
-            rest /= shape[d];
-        }
+        int64_t at[DIMS], sum = 0;
+        position_of(at, shape, n);
         for (int k = 0; k < inputs; k++) {
-            sum += number_at(place_of(&l[k], at));
+            sum += lying_at(&a[k], at);
         }
-        const int64_t first = number_at(place_of(&l[0], at)), result = sum * w->times;
+        const int64_t first = lying_at(&a[0], at);
         if (!w->keeps || first % 2 != 0) {
-            const int64_t size = types[inputs].size;
-            memcpy(to[inputs] + place_of(&l[inputs], at) * size, &result, (size_t)size);
+            lying_expect(&a[inputs], at, sum * w->times);
         }
         if (outputs > 1) {
-            const int64_t size = types[inputs + 1].size;
-            memcpy(to[inputs + 1] + place_of(&l[inputs + 1], at) * size, &first, (size_t)size);
+            lying_expect(&a[inputs + 1], at, first);
         }
     }
 }
@@ -103,35 +98,27 @@ static void check(int n, int inputs, int outputs, bool in_place, const way *w, c
 {
     const int count = inputs + outputs;
     int64_t shape[DIMS];
-    layout l[MOST];
-    quern_array *memory[MOST], *arrays[MOST];
+    lying a[MOST];
     quern_value values[MOST];
-    char *numbers[MOST];
     const int64_t all = draw_shape(shape);
     for (int k = 0; k < count; k++) {
-        const bool same = in_place && k == inputs;
-        l[k] = same ? l[0] : draw_operand(shape, k, inputs);
-        numbers[k] = malloc((size_t)(l[k].all * types[k].size));
-        cr_assert(numbers[k]);
-        fill_numbers(numbers[k], l[k].all, types[k].size);
-        if (same) {
-            quern_array_retain(memory[k] = memory[0]);
-            quern_array_retain(arrays[k] = arrays[0]);
+        if (in_place && k == inputs) {
+            a[k] = lay_same(&a[0]);
         } else {
-            OK(quern_array_from(&memory[k], engine, types[k].dtype, SHAPE(l[k].all), numbers[k]));
-            arrays[k] = wrap(memory[k], types[k], shape, &l[k]);
+            const layout l = draw_operand(shape, k, inputs);
+            a[k] = lay(types[k], shape, &l);
         }
-        values[k] = quern_value_array(arrays[k]);
+        values[k] = quern_value_array(a[k].array);
     }
-    expect(numbers, types, shape, all, l, outputs, inputs, w);
+    expect(a, shape, all, outputs, inputs, w);
     quern_kernel *kernel = sum_of(w, inputs, outputs);
     quern_explanation *e;
     OK(quern_explain(&e, kernel, values, (size_t)count, NULL));
     OK(quern_call_n(kernel, values, (size_t)count, NULL));
     for (int k = inputs; k < count; k++) {
-        cr_expect_eq(differing(memory[k], numbers[k], l[k].all * types[k].size), 0,
-                     "case %d: %lld x %lld x %lld x %lld: %s", n, (long long)shape[0],
-                     (long long)shape[1], (long long)shape[2], (long long)shape[3], e->plan);
+        cr_expect_eq(lying_differing(&a[k]), 0, "case %d: %lld x %lld x %lld x %lld: %s", n,
+                     (long long)shape[0], (long long)shape[1], (long long)shape[2],
+                     (long long)shape[3], e->plan);
     }
     const char *access = strstr(e->plan, ", access ");
     if (strncmp(e->plan, "by boxes of", 11) == 0 && access) {
@@ -143,9 +130,7 @@ static void check(int n, int inputs, int outputs, bool in_place, const way *w, c
     quern_explanation_release(e);
     quern_kernel_release(kernel);
     for (int k = 0; k < count; k++) {
-        quern_array_release(arrays[k]);
-        quern_array_release(memory[k]);
-        free(numbers[k]);
+        lying_release(&a[k]);
     }
 }
 

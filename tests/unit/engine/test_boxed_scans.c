@@ -48,32 +48,27 @@ static const way ways[] = {
 };
 
 /* The output's numbers in one scan, from `at` on. */
-static void expect_one(char *to, int64_t size, int64_t length, int axis, int64_t *at,
-                       const layout *l, const way *w)
+static void expect_one(lying *a, int64_t length, int axis, int64_t *at, const way *w)
 {
     int64_t sum = 0;
     for (at[axis] = 0; at[axis] < length; at[axis]++) {
-        const int64_t x = number_at(place_of(&l[0], at)), before = sum;
-        sum += w->product ? x * number_at(place_of(&l[1], at)) : x;
+        const int64_t x = lying_at(&a[0], at), before = sum;
+        sum += w->product ? x * lying_at(&a[1], at) : x;
         const int64_t result = (w->exclusive ? before : sum) + (w->adds ? 2 * x : 0);
         if (!w->keeps || x % 2 != 0) {
-            memcpy(to + place_of(&l[2], at) * size, &result, (size_t)size);
+            lying_expect(&a[2], at, result);
         }
     }
     at[axis] = 0;
 }
 
-static void expect(char *to, int64_t size, const int64_t *shape, int axis, const layout *l,
-                   const way *w)
+static void expect(lying *a, const int64_t *shape, int axis, const way *w)
 {
     for (int64_t n = 0; n < shape[0] * shape[1] * shape[2] * shape[3]; n++) {
-        int64_t at[DIMS], rest = n;
-        for (int d = DIMS - 1; d >= 0; d--) {
-            at[d] = rest % shape[d];
-            rest /= shape[d];
-        }
+        int64_t at[DIMS];
+        position_of(at, shape, n);
         if (at[axis] == 0) {
-            expect_one(to, size, shape[axis], axis, at, l, w);
+            expect_one(a, shape[axis], axis, at, w);
         }
     }
 }
@@ -99,36 +94,28 @@ static void check(int n, bool longs, bool in_place, const way *w, const element 
 {
     const int axis = rand() % DIMS;
     int64_t shape[DIMS];
-    layout l[OPERANDS];
-    quern_array *memory[OPERANDS], *arrays[OPERANDS];
-    char *numbers[OPERANDS];
+    lying a[OPERANDS];
     (longs ? draw_long_shape : draw_shape)(shape, axis);
     for (int k = 0; k < OPERANDS; k++) {
-        const bool same = in_place && k == 2;
-        l[k] = same ? l[0] : draw_layout(shape, k == 1);
-        numbers[k] = malloc((size_t)(l[k].all * types[k].size));
-        cr_assert(numbers[k]);
-        fill_numbers(numbers[k], l[k].all, types[k].size);
-        if (same) {
-            quern_array_retain(memory[k] = memory[0]);
-            quern_array_retain(arrays[k] = arrays[0]);
-            continue;
+        if (in_place && k == 2) {
+            a[k] = lay_same(&a[0]);
+        } else {
+            const layout l = draw_layout(shape, k == 1);
+            a[k] = lay(types[k], shape, &l);
         }
-        OK(quern_array_from(&memory[k], engine, types[k].dtype, SHAPE(l[k].all), numbers[k]));
-        arrays[k] = wrap(memory[k], types[k], shape, &l[k]);
     }
-    expect(numbers[2], types[2].size, shape, axis, l, w);
+    expect(a, shape, axis, w);
     quern_kernel *kernel = scan_of(w);
-    const quern_value values[] = {QUERN_VALUES(arrays[0], arrays[1], arrays[2])};
+    const quern_value values[] = {QUERN_VALUES(a[0].array, a[1].array, a[2].array)};
     quern_call_options o = QUERN_CALL_OPTIONS_INIT;
     o.axis_count = 1;
     o.axes = &axis;
     quern_explanation *e;
     OK(quern_explain(&e, kernel, values, OPERANDS, &o));
     OK(quern_call_n(kernel, values, OPERANDS, &o));
-    cr_expect_eq(differing(memory[2], numbers[2], l[2].all * types[2].size), 0,
-                 "case %d: %lld x %lld x %lld x %lld along %d: %s", n, (long long)shape[0],
-                 (long long)shape[1], (long long)shape[2], (long long)shape[3], axis, e->plan);
+    cr_expect_eq(lying_differing(&a[2]), 0, "case %d: %lld x %lld x %lld x %lld along %d: %s", n,
+                 (long long)shape[0], (long long)shape[1], (long long)shape[2], (long long)shape[3],
+                 axis, e->plan);
     const char *access = strstr(e->plan, ", access ");
     if (strstr(e->plan, "by boxes of") && access) {
         seen->boxes++;
@@ -141,9 +128,7 @@ static void check(int n, bool longs, bool in_place, const way *w, const element 
     quern_explanation_release(e);
     quern_kernel_release(kernel);
     for (int k = 0; k < OPERANDS; k++) {
-        quern_array_release(arrays[k]);
-        quern_array_release(memory[k]);
-        free(numbers[k]);
+        lying_release(&a[k]);
     }
 }
 
