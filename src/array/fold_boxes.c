@@ -303,8 +303,8 @@ void qn_box_fill(const qn_fold_making *m, const qn_scan_box *b)
     f->beside = boxes;
     f->groups = QN_MIN(f->beside, (int64_t)m->rules->processors * MOST_BLOCKS);
     f->form.again = b->threads > 1 && !b->split;
-    f->form.finds = !b->split && (m->count > FEW || qn_over(f->length, f->units) * f->beside >=
-                                                        f->groups * SOME_BOXES);
+    const int64_t pieces = f->form.pieces ? qn_over(f->length, f->units) : 1;
+    f->form.finds = !b->split && (m->count > FEW || pieces * f->beside >= f->groups * SOME_BOXES);
     f->form.known = f->units < f->length || f->length > QN_BOX_KNOWN ? 0 : (uint8_t)f->length;
     f->splits = 1;
     if (b->split) {
