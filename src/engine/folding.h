@@ -38,9 +38,9 @@ bool qn_text_adds(const char *text);
 bool qn_fold_adds_narrow(const qn_call *call);
 /** There: the text of map, without a cast of all of it to the type of the values. */
 const char *qn_fold_uncast(const qn_call *call);
-/** True for a choice (src/lang/choice.c) whose values are those of an input of bytes, which may be
- * compared by keys. */
-bool qn_call_is_keyed(const qn_call *call);
+/** The input of bytes whose values are those of a choice (src/lang/choice.c), in their order, which
+ * may be compared by keys; -1: there is none. */
+int qn_call_key(const qn_call *call);
 /** Rows of strides in a walk: boxes have one more where texts use positions, for those. */
 uint32_t qn_fold_rows(const qn_call *call);
 /* For a kind: */

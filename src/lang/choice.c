@@ -184,15 +184,17 @@ static int field_of(part map, const fields *f, qn_str type, const char *position
     return uses == 1 && depth == 0 && field + 1 == f->count ? found : -1;
 }
 
-/* The only word of map, but for the type, the position, and casts to numbers that have all of 16
- * bits; empty if there is another. */
-static qn_str word_of(part map, const char *position)
+/* The only word of map, but for the type, the position, and casts to numbers; empty if there is
+ * another. `cast`: one is to a number that may not have all integers of 16 bits. */
+static qn_str word_of(part map, const char *position, bool *cast)
 {
     static const char *const aside[] = {"(",    ")",      "{",        "}",    ",",
                                         "int",  "signed", "unsigned", "long", "short",
                                         "char", "float",  "double"};
     qn_str word = {0};
+    *cast = false;
     for (uint32_t k = 1; k < map.count; k++) {
+        *cast |= is(map, k, "unsigned") || is(map, k, "char");
         bool known = is(map, k, position);
         for (size_t n = 0; n < QN_COUNT(aside); n++) {
             known |= is(map, k, aside[n]);
@@ -392,7 +394,7 @@ static bool write_condition(qn_text *out, const ternary *t, qn_str field, bool *
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 static bool keep(qn_choice *out, qn_arena *arena, const ternary *t, const fields *f, int position,
-                 int bits, qn_str filled)
+                 int bits, part map, const char *of_element)
 {
     const qn_str field = f->name[position];
     qn_text condition = {0};
@@ -412,6 +414,7 @@ static bool keep(qn_choice *out, qn_arena *arena, const ternary *t, const fields
     if (plain && f->count == 2) {
         const qn_str value = f->name[1 - position];
         out->value = qn_arena_strndup(arena, value.data, value.length);
+        const qn_str filled = word_of(map, of_element, &out->cast);
         out->filled = filled.length ? qn_arena_strndup(arena, filled.data, filled.length) : NULL;
     }
     qn_text_free(&text);
@@ -442,7 +445,7 @@ bool qn_text_study_choice(qn_choice *out, qn_arena *arena, const qn_choice_texts
     ternary t = {.first = qn_str_of("a"), .second = qn_str_of("b")};
     if (bits == 0 ||
         (!read_ternary(&t, reduces, NULL) && !read_call(&t, reduces, functions, type)) ||
-        !keep(out, arena, &t, &f, field, bits, word_of(maps, position))) {
+        !keep(out, arena, &t, &f, field, bits, maps, position)) {
         *out = (qn_choice){0};
         return false;
     }

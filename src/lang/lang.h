@@ -209,6 +209,7 @@ typedef struct qn_choice {
     bool narrow;                /**< the field has 32 bits */
     const char *value;          /**< the other field, if all that matters is whose is greater */
     const char *filled;         /**< what map fills that with: one name, casts and brackets aside */
+    bool cast;                  /**< and a cast may be to an unsigned number, or to a narrow one */
 } qn_choice;
 
 typedef struct qn_choice_texts {

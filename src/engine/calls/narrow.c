@@ -36,17 +36,18 @@ bool qn_fold_adds_narrow(const qn_call *call)
            (qn_fold_is_exact(call) || info->dtype == QUERN_FLOAT64);
 }
 
-bool qn_call_is_keyed(const qn_call *call)
+int qn_call_key(const qn_call *call)
 {
-    const char *name = call->kernel->choice.filled;
-    bool bytes = false;
-    for (uint32_t k = 0; name && k < call->input_operands; k++) {
+    const qn_choice *c = &call->kernel->choice;
+    for (uint32_t k = 0; c->filled && !c->cast && k < call->input_operands; k++) {
         const uint32_t p = call->operand_parameter[k];
         const quern_dtype dtype = call->types.parameters[p];
-        bytes |= strcmp(name, call->kernel->parameter_names[p]) == 0 && dtype >= QUERN_BOOL &&
-                 dtype <= QUERN_UINT64 && call->operands[k].item_size == 1;
+        if (strcmp(c->filled, call->kernel->parameter_names[p]) == 0 && dtype >= QUERN_BOOL &&
+            dtype <= QUERN_UINT64 && call->operands[k].item_size == 1) {
+            return (int)k;
+        }
     }
-    return bytes;
+    return -1;
 }
 
 /* The text behind `cast`, word by word; NULL: it begins otherwise. */

@@ -116,6 +116,10 @@ bool qn_source_chooses(const qn_call *call);
 bool qn_source_choice(qn_text *out, const qn_call *call);
 /** True where values of such a reduction may be compared by keys. */
 bool qn_source_keys(const qn_call *call);
+/** Where all that matters is whose other field, a `_quern_plain`, is greater, or less: which of the
+ * two, `_quern_greatest`; whether of equal ones the last is chosen, `_quern_lasts`; and whether it
+ * is plainly so, and numbers are those of an input of bytes, `_quern_bytes`. */
+void qn_source_ranks(qn_text *out, const qn_call *call);
 /** True where a reduction combines structures, and they may hold positions: elements are then
  * folded by halves (quern::by_halves in templates/fold.cuh). */
 bool qn_source_holds_positions(const qn_call *call);
@@ -130,7 +134,7 @@ void qn_source_lane_position(qn_text *out, const qn_call *call);
 /** That of an element that no unit covers, `_quern_element` of a row. */
 void qn_source_element_position(qn_text *out, const qn_call *call);
 
-/* ---- source_reduction_workers.c, _whole.c, _apart.c, _spans.c, _phases.c, _joined.c --------- */
+/* ---- source_reduction_workers.c, _whole.c, _apart.c, _spans.c, _phases.c, _search.c, _joined.c */
 
 /** The holes that the template of a kind has of its own. Spans and phases share some, which are
  * filled before. */
@@ -139,6 +143,7 @@ void qn_source_whole_holes(qn_text *t, const qn_call *call);
 void qn_source_apart_holes(qn_text *t, const qn_call *call);
 void qn_source_spans_holes(qn_text *t, const qn_call *call);
 void qn_source_phases_holes(qn_text *t, const qn_call *call);
+void qn_source_search_holes(qn_text *t, const qn_call *call);
 void qn_source_joined_holes(qn_text *t, const qn_call *call);
 
 /* ---- source_reduction_units.c --------------------------------------------------------------- */
@@ -157,6 +162,8 @@ void qn_source_unit_offsets(qn_text *out, const qn_call *call);
 /** Lined: how many elements of the line at `_quern_reducedK` come before its first unit; the end of
  * a statement. */
 void qn_source_line_head(qn_text *out, const qn_call *call);
+/** The unit of turn `_quern_turn`, a pack or a single element, from where `_quern_element` is. */
+void qn_source_unit_fetch(qn_text *out, const qn_call *call);
 /** Room for a batch of units, and where it begins; unit `_quern_unit` into that of `_quern_turn`;
  * and from there as `_quern_registerK`. */
 void qn_source_unit_registers(qn_text *out, const qn_call *call);

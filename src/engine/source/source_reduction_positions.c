@@ -25,7 +25,31 @@ bool qn_source_chooses(const qn_call *call)
 {
     const qn_choice *c = &call->kernel->choice;
     const qn_fold_form *f = &call->fold.form;
-    return c->field && !f->whole && !f->apart && is_in_order(f) && !(c->narrow && f->wide);
+    return c->field && !f->whole && !f->apart && is_in_order(f) &&
+           !(c->narrow && f->wide);
+}
+
+/* Numbers that are those of an input of bytes, if the field has all of them in their order. */
+void qn_source_ranks(qn_text *out, const qn_call *call)
+{
+    const qn_choice *c = &call->kernel->choice;
+    const int key = qn_call_key(call);
+    const bool whole =
+        key >= 0 && call->types.parameters[call->operand_parameter[key]] == QUERN_INT8;
+    qn_text_printf(out,
+                   "    constexpr auto _quern_later = [](int _quern_a, int _quern_b) {\n"
+                   "        struct _quern_number { int %s; };\n"
+                   "        const _quern_number %s{_quern_a}, %s{_quern_b};\n"
+                   "        return %s;\n    };\n"
+                   "    constexpr bool _quern_greatest = _quern_later(0, 1), _quern_lasts = "
+                   "_quern_later(0, 0);\n"
+                   "    typedef decltype(_type_reduce::%s) _quern_plain;\n"
+                   "    constexpr bool _quern_bytes = %s && _quern_greatest != _quern_later(1, "
+                   "0);\n",
+                   c->value, c->first, c->second, c->takes_second, c->value,
+                   key < 0 ? "false"
+                   : whole ? "_quern_plain(-1) < _quern_plain(0)"
+                           : "_quern_plain(127) < _quern_plain(128)");
 }
 
 /* Where the greatest or least of bytes is chosen: `_quern_key`, a number that is greater, or less,
@@ -39,34 +63,25 @@ static void keys(qn_text *out, const qn_call *call)
     if (!c->value) {
         return;
     }
-    qn_text_printf(out,
-                   "    constexpr auto _quern_later = [](int _quern_a, int _quern_b) {\n"
-                   "        struct _quern_number { int %s; };\n"
-                   "        const _quern_number %s{_quern_a}, %s{_quern_b};\n"
-                   "        return %s;\n    };\n"
-                   "    constexpr bool _quern_greatest = _quern_later(0, 1), _quern_lasts = "
-                   "_quern_later(0, 0);\n"
-                   "    typedef decltype(_type_reduce::%s) _quern_plain;\n"
-                   "    constexpr bool _quern_keyed = (%s || (quern::is_narrow<_quern_plain> && "
-                   "sizeof(_quern_plain) == 1)) && "
-                   "_quern_greatest != _quern_later(1, 0);\n",
-                   c->value, c->first, c->second, c->takes_second, c->value,
-                   qn_call_is_keyed(call) ? "true" : "false");
-    qn_text_printf(out,
-                   "    const auto _quern_key = [](const _type_reduce &_quern_value, int "
-                   "_quern_rank) {\n"
-                   "        return (int)_quern_value.%s * 16 + (_quern_greatest != _quern_lasts ? "
-                   "15 - _quern_rank : _quern_rank);\n    };\n"
-                   "    const auto _quern_better = [](int _quern_a, int _quern_b) {\n"
-                   "        return _quern_greatest ? max(_quern_a, _quern_b) : min(_quern_a, "
-                   "_quern_b);\n    };\n"
-                   "    const auto _quern_unlocked = [](int _quern_key) -> _quern_nth {\n"
-                   "        _quern_nth _quern_is = {};\n"
-                   "        _quern_is.value.%s = (_quern_plain)(_quern_key >> 4);\n"
-                   "        _quern_is.number = _quern_greatest != _quern_lasts ? 15 - (_quern_key "
-                   "& 15) : _quern_key & 15;\n"
-                   "        return _quern_is;\n    };\n",
-                   c->value, c->value);
+    qn_source_ranks(out, call);
+    qn_text_printf(
+        out,
+        "    constexpr bool _quern_keyed = _quern_bytes || (quern::is_narrow<_quern_plain> && "
+        "sizeof(_quern_plain) == 1 && _quern_greatest != _quern_later(1, 0));\n"
+        "    const auto _quern_key = [](const _type_reduce &_quern_value, int "
+        "_quern_rank) {\n"
+        "        return (int)_quern_value.%s * 16 + (_quern_greatest != _quern_lasts ? "
+        "15 - _quern_rank : _quern_rank);\n    };\n"
+        "    const auto _quern_better = [](int _quern_a, int _quern_b) {\n"
+        "        return _quern_greatest ? max(_quern_a, _quern_b) : min(_quern_a, "
+        "_quern_b);\n    };\n"
+        "    const auto _quern_unlocked = [](int _quern_key) -> _quern_nth {\n"
+        "        _quern_nth _quern_is = {};\n"
+        "        _quern_is.value.%s = (_quern_plain)(_quern_key >> 4);\n"
+        "        _quern_is.number = _quern_greatest != _quern_lasts ? 15 - (_quern_key "
+        "& 15) : _quern_key & 15;\n"
+        "        return _quern_is;\n    };\n",
+        c->value, c->value);
 }
 
 bool qn_source_choice(qn_text *out, const qn_call *call)

@@ -16,13 +16,15 @@ static inline unsigned numbered(int64_t at)
     return (unsigned)(at * 37 % 101);
 }
 
-/** Memory of `count` elements of uint8, uint16, int64 or float32. */
+/** Memory of `count` elements of uint8, uint16, int64 or float32; of int8, by 50 less. */
 static inline quern_array *numbered_memory(quern_dtype dtype, int64_t count)
 {
     void *host = malloc((size_t)count * sizeof(int64_t));
     for (int64_t k = 0; k < count; k++) {
         if (dtype == QUERN_UINT8) {
             ((uint8_t *)host)[k] = (uint8_t)numbered(k);
+        } else if (dtype == QUERN_INT8) {
+            ((int8_t *)host)[k] = (int8_t)((int)numbered(k) - 50);
         } else if (dtype == QUERN_UINT16) {
             ((uint16_t *)host)[k] = (uint16_t)numbered(k);
         } else if (dtype == QUERN_INT64) {
