@@ -302,11 +302,14 @@ void qn_fold_make(qn_fold *fold, const qn_operand *operands, size_t operand_coun
         fold->form.access[k] = (uint8_t)qn_fold_output_access(&m, k);
     }
     qn_fold_choose_threads(&m);
-    qn_fold_take_whole(&m);
-    if (!fold->form.whole) {
+    qn_fold_take_search(&m);
+    if (!fold->form.search) {
+        qn_fold_take_whole(&m);
+    }
+    if (!fold->form.search && !fold->form.whole) {
         qn_fold_take_spans(&m);
     }
-    if (!fold->form.whole && !fold->form.spans) {
+    if (!fold->form.search && !fold->form.whole && !fold->form.spans) {
         qn_fold_take_apart(&m);
         if (!fold->form.apart) {
             qn_fold_take_phases(&m);
@@ -315,7 +318,7 @@ void qn_fold_make(qn_fold *fold, const qn_operand *operands, size_t operand_coun
             qn_fold_take_joined(&m);
         }
     }
-    fold->form.step = lane_step(&m);
+    fold->form.step = fold->form.search ? 0 : lane_step(&m);
     qn_fold_count_reach(&m);
     fold->form.wide = qn_fold_needs_wide(&m);
 }
@@ -330,6 +333,9 @@ void qn_fold_print(qn_text *out, const qn_fold *f, size_t input_count)
                        "output%s a thread",
                        (long long)f->across, (long long)f->run, (long long)f->workers,
                        f->form.turns, f->form.turns == 1 ? "" : "s");
+    } else if (f->form.search) {
+        qn_text_printf(out, "by search, %d times %d elements at once", f->form.turns,
+                       f->form.lanes);
     } else if (f->form.whole) {
         qn_text_printf(out, "%d whole outputs a thread", f->form.lanes);
     } else if (f->form.apart) {
@@ -358,7 +364,7 @@ void qn_fold_print(qn_text *out, const qn_fold *f, size_t input_count)
         qn_text_puts(out, ", access ");
         qn_text_add(out, (const char *)f->form.access, input_count);
     }
-    if (f->form.reordered) {
+    if (f->form.reordered && f->form.search != QN_SEARCH_RISING) {
         qn_text_puts(out, ", in the order of memory");
     }
     if (f->form.whole || f->form.joined) {

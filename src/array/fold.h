@@ -41,6 +41,13 @@ typedef enum qn_ragged {
                           dimensions each line */
 } qn_ragged;
 
+/** Reductions that choose an element by search, by whether positions rise along the walk. */
+typedef enum qn_searched {
+    QN_SEARCH_NOT,
+    QN_SEARCH_RISING,
+    QN_SEARCH_ANY,
+} qn_searched;
+
 /** What decides the generated code. Compare with memcmp: padding is zero. */
 typedef struct qn_fold_form {
     uint8_t kept;    /**< dimensions that are kept; 0: a single output */
@@ -102,6 +109,9 @@ typedef struct qn_fold_form {
     uint8_t phases; /**< reduction: 1: a unit is a pack of each phase of rows (fold_phases.c) */
     uint8_t joined; /**< reduction: by boxes (fold_joined.c), which have so many of the reduced
                          dimensions, the last; `turns`: outputs of a thread; 0: it is not */
+    uint8_t search; /**< reduction: qn_searched (fold_search.c) */
+    uint8_t turned; /**< search: 1: blocks walk from the end of what they have */
+    uint8_t placed; /**< search: dimensions that are one in the walk; they stand behind its last */
     uint8_t boxed;  /**< scan: by boxes (fold_boxes.c) that have several scans along so many kept
                          dimensions, those behind `outer`; 0: it is not */
     uint8_t cuts;   /**< scan, boxes: bit d: the last box along dimension d of these has fewer */
@@ -180,6 +190,7 @@ typedef struct qn_fold_rules {
     uint32_t shared;     /**< bytes of shared memory that a block of the device may have */
     bool compound;       /**< the values that are combined are no plain numbers */
     bool chooses;        /**< reduction: combining two values only chooses one of them */
+    bool ranked;         /**< and asks only whose other field is greater */
     bool keyed;          /**< and compares them by keys, a batch at once */
     bool adds_narrow;    /**< reduction: sums of some units are kept in registers of their own */
     bool dear;           /**< reduction: combining two takes a division */
@@ -305,6 +316,13 @@ bool qn_fold_rows_begin_with(const qn_fold *fold, size_t k, uint32_t bytes);
 uint32_t qn_fold_unit_registers(const qn_fold_making *m);
 /** How columns give the outputs of a thread: as a pack, in words, or each by itself. */
 qn_access qn_fold_output_access(const qn_fold_making *m, size_t k);
+
+/* ---- fold_search.c: for reductions ---------------------------------------------------------- */
+
+/** Blocks that a processor holds. */
+#define QN_FOLD_SEARCH_HELD 4
+/** Have warps of a planned reduction search what lies on in memory for the best element. */
+void qn_fold_take_search(const qn_fold_making *m);
 
 /* ---- fold_whole.c: for reductions ----------------------------------------------------------- */
 

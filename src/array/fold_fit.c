@@ -35,8 +35,8 @@ static double time_of(int64_t splits, int64_t groups, int64_t held)
 void qn_fold_fit(qn_fold *f, uint32_t processors, uint32_t blocks, bool light)
 {
     const int64_t held = (int64_t)processors * blocks;
-    if (!f->form.split || f->form.scan || f->form.spans || f->form.phases || f->form.joined ||
-        f->groups * f->splits > MOST_WAVES * held) {
+    if (!f->form.split || f->form.scan || f->form.search || f->form.spans || f->form.phases ||
+        f->form.joined || f->groups * f->splits > MOST_WAVES * held) {
         return;
     }
     const int64_t most = qn_fold_most_splits(f);

@@ -76,8 +76,8 @@ static double given_cost(const qn_fold_making *m, size_t k)
 void qn_fold_count_reach(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
-    const bool near =
-        f->form.whole || f->form.apart || f->form.spans || f->form.phases || f->form.joined;
+    const bool near = f->form.search || f->form.whole || f->form.apart || f->form.spans ||
+                      f->form.phases || f->form.joined;
     f->reach = 0;
     for (size_t k = 0; k < m->inputs; k++) {
         const bool dense = near || f->form.access[k] != QN_ACCESS_STRIDED;

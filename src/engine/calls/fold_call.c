@@ -185,7 +185,7 @@ static int exponent(uint32_t power)
 quern_status qn_fold_walk(qn_parameter_block *block, const qn_call *call)
 {
     const qn_fold *f = &call->fold;
-    int dims = f->form.kept + f->form.reduced, lane = qn_fold_lane_dim(&f->form);
+    int dims = f->form.kept + f->form.reduced + f->form.placed, lane = qn_fold_lane_dim(&f->form);
     qn_fold_fields w;
     w.outputs = qn_fold_packs(f);
     w.units = f->units;
@@ -215,9 +215,9 @@ quern_status qn_fold_walk(qn_parameter_block *block, const qn_call *call)
         w.beside = f->beside;
     }
     for (int d = 0; d < dims; d++) {
-        const int64_t packs = f->form.swath                  ? qn_fold_row_swaths(f)
-                              : f->form.parts                ? qn_fold_row_parts(f)
-                              : f->form.runs                 ? f->extent[d]
+        const int64_t packs = f->form.swath                    ? qn_fold_row_swaths(f)
+                              : f->form.parts                  ? qn_fold_row_parts(f)
+                              : f->form.runs || f->form.search ? f->extent[d]
                               : f->form.whole || f->form.cut ? qn_over(f->extent[d], f->form.lanes)
                               : qn_fold_is_lined(&f->form)   ? qn_fold_line_units(f)
                                                              : f->extent[d] / f->form.lanes;

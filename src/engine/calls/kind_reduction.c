@@ -135,6 +135,7 @@ static void plan(qn_call *call)
                            .processors = kernel->engine->processors,
                            .compound = qn_scan_value_size(call) == 0,
                            .chooses = kernel->choice.field != NULL,
+                           .ranked = kernel->choice.value != NULL,
                            .keyed = qn_call_key(call) >= 0,
                            .adds_narrow = qn_fold_adds_narrow(call),
                            .dear = kernel->divides,

@@ -360,7 +360,7 @@ void qn_source_fold_parameters(qn_text *out, const qn_call *call)
     const qn_fold_form *f = &call->fold.form;
     qn_source_parameters(out, call, !call->aliased);
     qn_text_printf(out, "const quern::fold<%s, %d, %u> _quern_walk", qn_source_index(f->wide),
-                   f->kept + f->reduced, qn_fold_rows(call));
+                   f->kept + f->reduced + f->placed, qn_fold_rows(call));
     qn_text_puts(out, f->split ? ", char *_quern_workspace" : "");
 }
 

@@ -55,6 +55,7 @@ static kind kind_of(const qn_fold_form *f)
 {
     return f->joined   ? (kind){qn_embedded_reduction_joined_cu, qn_source_joined_holes, true,
                                 QN_HEADER(QN_HEADER_LINES)}
+           : f->search ? (kind){qn_embedded_reduction_search_cu, qn_source_search_holes, true, 0}
            : f->whole  ? (kind){qn_embedded_reduction_whole_cu, qn_source_whole_holes, true, 0}
            : f->apart  ? (kind){qn_embedded_reduction_apart_cu, qn_source_apart_holes, false, 0}
            : f->phases ? (kind){qn_embedded_reduction_phases_cu, phase_holes, true, 0}
@@ -90,9 +91,12 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
                        call->operand_count - call->input_operands);
     qn_source_index_type(&t[FORM], call->fold.form.wide);
     chosen.fill(t, call);
-    qn_source_located(&t[FORM], call);
+    if (!call->fold.form.search) {
+        qn_source_located(&t[FORM], call);
+    }
     adds_holes(t, call);
-    qn_text_puts(&t[KEYS], qn_source_keys(call) ? "1" : "0");
+    const bool keys = call->fold.form.search ? t[KEEP].length > 0 : qn_source_keys(call);
+    qn_text_puts(&t[KEYS], keys ? "1" : "0");
     const qn_source_template template = {
         .text = chosen.text,
         .hole_names = (const char *const[]){QN_REDUCTION_HOLES(QN_HOLE_NAME)},

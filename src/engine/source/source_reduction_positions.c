@@ -25,7 +25,7 @@ bool qn_source_chooses(const qn_call *call)
 {
     const qn_choice *c = &call->kernel->choice;
     const qn_fold_form *f = &call->fold.form;
-    return c->field && !f->whole && !f->apart && is_in_order(f) &&
+    return c->field && !f->search && !f->whole && !f->apart && is_in_order(f) &&
            !(c->narrow && f->wide);
 }
 

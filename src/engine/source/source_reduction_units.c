@@ -171,10 +171,14 @@ void qn_source_unit_registers(qn_text *out, const qn_call *call)
     }
 }
 
-/* One unit: a pack, or a single element. */
 void qn_source_unit_load(qn_text *out, const qn_call *call)
 {
     qn_source_unit_offsets(out, call);
+    qn_source_unit_fetch(out, call);
+}
+
+void qn_source_unit_fetch(qn_text *out, const qn_call *call)
+{
     for (uint32_t k = 0; k < call->input_operands; k++) {
         if (waits_as_words(call, k)) {
             load_words(out, call, k);

@@ -50,6 +50,8 @@ static const struct {
     {"drive_reduction_phases.cu", {"-DSPLIT=0", "-DRAGGED=1"}},
     {"drive_reduction_phases.cu", {"-DSPLIT=1", "-DRAGGED=0"}},
     {"drive_reduction_phases.cu", {"-DSPLIT=0", "-DRAGGED=1", "-DCHOOSES=1"}},
+    {"drive_reduction_search.cu", {"-DSPLIT=0", "-DTURNED=1", "-DKEYS=0"}},
+    {"drive_reduction_search.cu", {"-DSPLIT=1", "-DTURNED=0", "-DKEYS=1"}},
     {"drive_reduction_spans.cu", {"-DSPLIT=0", "-DRAGGED=0"}},
     {"drive_reduction_spans.cu", {"-DSPLIT=0", "-DRAGGED=1", "-DCHOOSES=1"}},
     {"drive_reduction_spans.cu", {"-DSPLIT=0", "-DRAGGED=1"}},

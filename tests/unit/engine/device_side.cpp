@@ -23,6 +23,7 @@ int __syncthreads_or(int);
 void __threadfence();
 unsigned atomicInc(unsigned *, unsigned);
 unsigned __shfl_down_sync(unsigned, unsigned, int);
+unsigned __shfl_xor_sync(unsigned, unsigned, int);
 
 #include "templates/index.cuh"
 // in this order

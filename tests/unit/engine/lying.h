@@ -24,24 +24,30 @@ static inline void shuffle(int *order)
     }
 }
 
-static inline layout draw_layout(const int64_t *shape, bool repeats)
+/* Without gaps, all of the memory between the first and the last element is the operand's. */
+static inline layout draw_layout_with(const int64_t *shape, bool repeats, bool gaps)
 {
     int order[DIMS] = {0, 1, 2, 3};
     layout l = {.first = rand() % 6};
-    int64_t stride = 1 + rand() % 4 / 3;
+    int64_t stride = gaps ? 1 + rand() % 4 / 3 : 1;
     shuffle(order);
     for (int at = 0; at < DIMS; at++) {
         const int d = order[at];
         const bool once = repeats && rand() % 4 == 0;
         l.strides[d] = once ? 0 : stride * (rand() % 4 == 0 ? -1 : 1);
         l.first += l.strides[d] < 0 ? -l.strides[d] * (shape[d] - 1) : 0;
-        stride *= once ? 1 : shape[d] + rand() % 5 / 3;
+        stride *= once ? 1 : shape[d] + (gaps ? rand() % 5 / 3 : 0);
     }
     l.all = l.first + 1;
     for (int d = 0; d < DIMS; d++) {
         l.all += l.strides[d] > 0 ? l.strides[d] * (shape[d] - 1) : 0;
     }
     return l;
+}
+
+static inline layout draw_layout(const int64_t *shape, bool repeats)
+{
+    return draw_layout_with(shape, repeats, true);
 }
 
 static inline int64_t place_of(const layout *l, const int64_t *at)

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where the greatest element lies, by boxes (src/array/fold_joined.c) and by search
+ * (src/array/fold_search.c), beside results made on the host. Each case is drawn: the type, the
+ * extents, in which order the axes lie in memory, which run backwards, which are reduced. Of equal
+ * elements the first in C order counts, and many are equal.
+ */
+#include "draw.h"
+#include "lying.h"
+
+static void open_choices(void)
+{
+    whole_open_on("soft:4");
+}
+
+TestSuite(lying_choices, .init = open_choices, .fini = whole_close);
+
+enum { DRAWN = 60, LEAST_ELEMENTS = 60000, SEARCHED_ELEMENTS = 70000 };
+
+static quern_kernel *argmax_of(void)
+{
+    const quern_reduction_options options = {
+        .size = sizeof options,
+        .preamble =
+            "struct best { long long value, at; };\n"
+            "__device__ best better(const best &a, const best &b) {\n"
+            "    return a.value > b.value || (a.value == b.value && a.at <= b.at) ? a : b;\n"
+            "}",
+        .reduce_type = "best"};
+    quern_kernel *kernel;
+    OK(quern_reduction(&kernel, engine, "T x", "int64 y", "best{(long long)x, _J}", "better(a, b)",
+                       "y = a.at", NULL, &options));
+    return kernel;
+}
+
+/* The last axis and others by turns, as boxes have them; the first is long. */
+static unsigned draw_boxed(int64_t *shape)
+{
+    int64_t inner = 1;
+    for (int d = 1; d < DIMS; d++) {
+        shape[d] = 2 + rand() % 9;
+        inner *= shape[d];
+    }
+    shape[0] = LEAST_ELEMENTS / inner + rand() % 50;
+    return rand() % 2 == 0 ? 1u | 1u << 2 : 1u << 1 | 1u << 3;
+}
+
+/* All axes, or all but one; any of them is long. */
+static unsigned draw_searched(int64_t *shape)
+{
+    int64_t inner = 1;
+    const int longest = rand() % DIMS, kept = rand() % (3 * DIMS);
+    for (int d = 0; d < DIMS; d++) {
+        shape[d] = d == longest ? 1 : 1 + rand() % 9;
+        inner *= shape[d];
+    }
+    shape[longest] = SEARCHED_ELEMENTS / inner + rand() % 50;
+    return kept < DIMS && kept != longest ? 15u & ~(1u << kept) : 15u;
+}
+
+/* The position of the greatest of each output's elements, among them in C order. */
+static void expect(int64_t *to, int64_t *best, const int64_t *shape, unsigned reduced,
+                   const lying *a)
+{
+    for (int64_t n = 0; n < shape[0] * shape[1] * shape[2] * shape[3]; n++) {
+        int64_t at[DIMS], output = 0, position = 0;
+        position_of(at, shape, n);
+        for (int d = 0; d < DIMS; d++) {
+            int64_t *const along = reduced >> d & 1 ? &position : &output;
+            *along = *along * shape[d] + at[d];
+        }
+        const int64_t x = lying_at(a, at);
+        if (position == 0 || x > best[output] || (x == best[output] && position < to[output])) {
+            best[output] = x;
+            to[output] = position;
+        }
+    }
+}
+
+/* How many plans were those this is about, without comparing positions, and in another order. */
+typedef struct counts {
+    int boxes, risen, searches, unordered;
+} counts;
+
+static void count_plan(counts *seen, const char *plan)
+{
+    const bool boxes = strstr(plan, "by boxes of") != NULL;
+    const bool search = strstr(plan, "by search") != NULL;
+    seen->boxes += boxes;
+    seen->risen += boxes && strstr(plan, "no positions compared") != NULL;
+    seen->searches += search;
+    seen->unordered += search && strstr(plan, "in the order of memory") != NULL;
+}
+
+/* `gap`: elements between rows. */
+static layout in_c_order(const int64_t *shape, int64_t gap)
+{
+    layout l = {.first = rand() % 6};
+    for (int64_t d = DIMS - 1, stride = 1; d >= 0; d--) {
+        l.strides[d] = stride;
+        stride = stride * shape[d] + (d == DIMS - 1 ? gap : 0);
+    }
+    l.all = l.first + shape[0] * l.strides[0];
+    return l;
+}
+
+static void check(int n, element type, const int64_t *shape, const layout *l, unsigned reduced,
+                  counts *seen)
+{
+    int64_t outputs = 1;
+    int axes[DIMS];
+    size_t count = 0;
+    for (int d = 0; d < DIMS; d++) {
+        if (reduced >> d & 1) {
+            axes[count++] = d;
+        } else {
+            outputs *= shape[d];
+        }
+    }
+    int64_t *expected = calloc((size_t)outputs, sizeof *expected);
+    int64_t *best = calloc((size_t)outputs, sizeof *best);
+    cr_assert(expected && best);
+    lying x = lay(type, shape, l);
+    expect(expected, best, shape, reduced, &x);
+    quern_array *y = NULL;
+    quern_kernel *kernel = argmax_of();
+    const quern_value values[] = {QUERN_VALUES(x.array, &y)};
+    quern_call_options o = QUERN_CALL_OPTIONS_INIT;
+    o.axis_count = count;
+    o.axes = axes;
+    quern_explanation *e;
+    OK(quern_explain(&e, kernel, values, 2, &o));
+    OK(quern_call_n(kernel, values, 2, &o));
+    cr_expect_eq(differing(y, (const char *)expected, outputs * 8), 0,
+                 "case %d: %lld x %lld x %lld x %lld, axes %x: %s", n, (long long)shape[0],
+                 (long long)shape[1], (long long)shape[2], (long long)shape[3], reduced, e->plan);
+    count_plan(seen, e->plan);
+    quern_explanation_release(e);
+    quern_kernel_release(kernel);
+    quern_array_release(y);
+    lying_release(&x);
+    free(expected);
+    free(best);
+}
+
+static const element types[] = {{QUERN_INT8, 1}, {QUERN_INT16, 2}, {QUERN_INT32, 4}};
+
+Test(lying_choices, by_boxes)
+{
+    counts seen = {0};
+    srand(3);
+    const int cases = whole_is_soft() ? drawn(DRAWN) : 16;
+    for (int n = 0; n < cases; n++) {
+        const element type = types[rand() % 3];
+        int64_t shape[DIMS];
+        const unsigned reduced = draw_boxed(shape);
+        layout l = draw_layout(shape, false);
+        if (n % 2 == 0) {
+            l = in_c_order(shape, 0);
+        }
+        check(n, type, shape, &l, reduced, &seen);
+    }
+    const bool all = whole_is_soft() && drawn_part() == 1;
+    cr_expect(!all || (seen.risen >= 8 && seen.boxes > seen.risen), "%d boxes, %d in order",
+              seen.boxes, seen.risen);
+}
+
+Test(lying_choices, by_search)
+{
+    counts seen = {0};
+    srand(5);
+    const int cases = whole_is_soft() ? drawn(DRAWN) : 40;
+    for (int n = 0; n < cases; n++) {
+        const element type = types[rand() % 3];
+        int64_t shape[DIMS];
+        const unsigned reduced = draw_searched(shape);
+        layout l = draw_layout_with(shape, false, rand() % 4 == 0);
+        if (n % 6 == 0) { /* lines, each off the alignment in its own way */
+            memcpy(shape, (int64_t[]){2 + rand() % 3, 1, 1 + rand() % 3, 17000 + rand() % 999},
+                   sizeof shape);
+            l = in_c_order(shape, 1 + rand() % 2);
+        }
+        check(n, type, shape, &l, reduced, &seen);
+    }
+    const bool all = whole_is_soft() && drawn_part() == 1;
+    cr_expect(!all || (seen.unordered >= 15 && seen.searches > seen.unordered),
+              "%d searches, %d in another order", seen.searches, seen.unordered);
+}
