@@ -113,13 +113,10 @@ HOLE_recall
         };
 #if HOLE_keys
         // Bytes are asked four at a time, as they lie in memory, whether one is above a limit: bit 7
-        // of the sum with what 127 is above the limit, or of the byte itself. Above a limit from 128
-        // on only bytes with bit 7 are, and then the sum is that of their other bits. What a byte
-        // carries into the next it has only if it is above the limit itself.
-        const auto _quern_ask_bytes = [&](int _quern_limit) __attribute__((always_inline)) {
-            const bool _quern_high = _quern_limit >= 128;
-            const unsigned _quern_either = _quern_high ? 0 : 0xffffffffu;
-            const unsigned _quern_bits = _quern_high ? 0x7f7f7f7fu : 0xffffffffu;
+        // of a byte then, of the sum with what 127 is above the limit. Those from 128 on have their
+        // own bit 7 apart. What a byte carries into the next it has only if it is above itself.
+        const auto _quern_ask_bytes = [&](bool _quern_high, int _quern_limit)
+                                          __attribute__((always_inline)) {
             const unsigned _quern_more = ((_quern_high ? 255 : 127) - _quern_limit) * 0x01010101u;
             _quern_asked = _quern_parts;
 #pragma unroll
@@ -130,9 +127,9 @@ HOLE_recall
 #pragma unroll
                     for (int _quern_lane = 0; _quern_lane < _quern_lanes / 4; _quern_lane++) {
                         const unsigned _quern_word = _quern_words[_quern_lane] ^ _quern_flip;
-                        const unsigned _quern_sum = (_quern_word & _quern_bits) + _quern_more;
-                        _quern_above |= (_quern_sum & _quern_word) |
-                                        (_quern_either & (_quern_sum | _quern_word));
+                        _quern_above |= _quern_high ? ((_quern_word & 0x7f7f7f7fu) + _quern_more) &
+                                                          _quern_word
+                                                    : (_quern_word + _quern_more) | _quern_word;
                     }
                     _quern_asked |= (_quern_above & 0x80808080u) != 0 ? 1u << _quern_turn : 0;
                 }
@@ -154,13 +151,20 @@ HOLE_recall
         for (bool _quern_last_time = false;;) {
 #if HOLE_keys
             if constexpr (_quern_bytes) {
-                _quern_ask_bytes(_quern_limit_of(_quern_level.value, _quern_ties));
+                const int _quern_limit = _quern_limit_of(_quern_level.value, _quern_ties);
+                if (_quern_limit >= 128) {
+                    _quern_ask_bytes(true, _quern_limit);
+                } else {
+                    _quern_ask_bytes(false, _quern_limit);
+                }
             } else
 #endif
+            {
                 if (_quern_ties) {
-                _quern_ask(_quern_level.value, true);
-            } else {
-                _quern_ask(_quern_level.value, false);
+                    _quern_ask(_quern_level.value, true);
+                } else {
+                    _quern_ask(_quern_level.value, false);
+                }
             }
             const int _quern_count = _quern_askers();
             if (!_quern_placed && _quern_count > 0) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Where the greatest of a run of bytes lies, which is two dimensions in Fortran order:
-// templates/reduction_search.cu by hand. -DSPLIT=1: several blocks share the output. -DTURNED=1: from
-// their ends. -DKEYS=1: bytes are asked four at a time.
+// templates/reduction_search.cu by hand. -DSPLIT=1: several blocks share the output. -DTURNED=1:
+// from their ends. -DKEYS=1: bytes are asked four at a time.
 //
 //   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DSPLIT=1 -DTURNED=0 -DKEYS=1
 //   tests/template/drive_reduction_search.cu
