@@ -20,13 +20,20 @@ HOLE_fetch
         __syncthreads();
 HOLE_again
 #pragma unroll 1
-        for (int _quern_number = threadIdx.x; _quern_number < _quern_scans; _quern_number += 256) {
+        for (int _quern_unit = threadIdx.x; _quern_unit < _quern_scans * _quern_shares;
+             _quern_unit += 256) {
+            // Several threads share a scan, where there are fewer than threads, or few more.
+            const int _quern_share = _quern_shares > 1 ? _quern_sharing.of(_quern_unit) : 0;
+            const int _quern_number = _quern_unit - _quern_share * _quern_scans;
+            const int _quern_begin = _quern_share * _quern_each;
+            const int _quern_end = _quern_known > 0 ? _quern_known
+                                                    : min(_quern_length, _quern_begin + _quern_each);
 HOLE_aligned
             if (!_quern_inside) {
                 continue;
             }
 #pragma unroll(_quern_known > 0 ? _quern_known : _quern_turns)
-            for (int _quern_spot = 0; _quern_spot < _quern_length; _quern_spot++) {
+            for (int _quern_spot = _quern_begin; _quern_spot < _quern_end; _quern_spot++) {
 HOLE_body
             }
         }

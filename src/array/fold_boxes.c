@@ -305,7 +305,8 @@ void qn_box_fill(const qn_fold_making *m, const qn_scan_box *b)
     f->form.again = b->threads > 1 && !b->split;
     const int64_t pieces = f->form.pieces ? qn_over(f->length, f->units) : 1;
     f->form.finds = !b->split && (m->count > FEW || pieces * f->beside >= f->groups * SOME_BOXES);
-    f->form.known = f->units < f->length || f->length > QN_BOX_KNOWN ? 0 : (uint8_t)f->length;
+    const bool known = f->units == f->length && f->length <= QN_BOX_KNOWN && !f->form.again;
+    f->form.known = known ? (uint8_t)f->length : 0;
     f->splits = 1;
     if (b->split) {
         f->workers = (uint32_t)b->scans;

@@ -20,7 +20,9 @@
     typedef int _quern_index;                                                                      \
     constexpr int _quern_turns = 4, _quern_known = KNOWN;
 #define HOLE_shared                                                                                \
-    constexpr int _quern_scans = 64;                                                               \
+    constexpr int _quern_scans = 64, _quern_shares = KNOWN ? 1 : 4;                                \
+    const int _quern_each = (int)_quern_walk.units / _quern_shares;                                \
+    const quern::part _quern_sharing(_quern_scans);                                                \
     float *const room = (float *)_quern_memory;
 #define HOLE_offsets
 #define HOLE_place                                                                                 \

@@ -323,6 +323,7 @@ static void pack_holes(qn_text *texts, const qn_call *call)
 static void map_holes(qn_text *texts, const qn_call *call)
 {
     qn_source_boxes_room(&texts[SHARED], call);
+    qn_source_map_shares(&texts[SHARED], call);
     qn_source_boxes_find(&texts[OFFSETS], call);
     qn_source_boxes_site(&texts[PLACE], call);
     qn_source_boxes_seek(&texts[AGAIN], call);

@@ -417,6 +417,19 @@ void qn_source_boxes_shelf(qn_text *out, const qn_call *call, uint32_t k)
 
 /* ---- maps ----------------------------------------------------------------------------------- */
 
+void qn_source_map_shares(qn_text *out, const qn_call *call)
+{
+    if (call->fold.form.again) {
+        qn_text_puts(out, "    const int _quern_shares = (int)_quern_walk.workers;\n"
+                          "    const int _quern_each = ((int)_quern_walk.units + _quern_shares - "
+                          "1) / _quern_shares;\n");
+    } else {
+        qn_text_puts(out, "    constexpr int _quern_shares = 1;\n"
+                          "    const int _quern_each = (int)_quern_walk.units;\n");
+    }
+    qn_text_puts(out, "    const quern::part _quern_sharing(_quern_scans);\n");
+}
+
 /* An operation may leave an output as it is: then memory keeps what it has. */
 void qn_source_map_body(qn_text *out, const qn_call *call)
 {

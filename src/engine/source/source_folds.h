@@ -303,7 +303,8 @@ void qn_source_boxes_keep(qn_text *out, const qn_call *call);
 void qn_source_boxes_row(qn_text *out, const qn_call *call);
 /** The address of its element `_quern_spot` in shared memory. */
 void qn_source_boxes_shelf(qn_text *out, const qn_call *call, uint32_t k);
-/** For maps: an element. */
+/** For maps: how many threads share a scan, and how many elements each has; an element. */
+void qn_source_map_shares(qn_text *out, const qn_call *call);
 void qn_source_map_body(qn_text *out, const qn_call *call);
 
 /* ---- source_fold_images.c: operands of boxes that go by runs -------------------------------- */

@@ -78,10 +78,10 @@ static void expect(lying *a, const int64_t *shape, int64_t all, int outputs, int
     }
 }
 
-/* How many plans were those this is about; with operands that go by elements, or are repeated, and
- * with two outputs. */
+/* How many plans were those this is about; with operands that go by elements, or are repeated, with
+ * two outputs, and with several threads for each scan. */
 typedef struct counts {
-    int boxes, elements, repeated, outputs;
+    int boxes, elements, repeated, outputs, shared;
 } counts;
 
 /* An input, but the first, may be repeated along some axes or all of them. */
@@ -126,6 +126,7 @@ static void check(int n, int inputs, int outputs, bool in_place, const way *w, c
         seen->elements += strchr(access + 9, 's') != NULL;
         seen->repeated += strchr(access + 9, 'b') != NULL;
         seen->outputs += outputs > 1;
+        seen->shared += strstr(e->plan, "threads a scan") != NULL;
     }
     quern_explanation_release(e);
     quern_kernel_release(kernel);
@@ -153,7 +154,9 @@ Test(boxed_maps, of_drawn_layouts)
     }
     const bool all = whole_is_soft() && drawn_part() == 1;
     cr_expect_gt(seen.boxes, all ? cases / 8 : 0, "%d boxes", seen.boxes);
-    cr_expect(!all || (seen.elements > 0 && seen.repeated > 0 && seen.outputs > 0),
-              "%d boxes, %d with operands by elements, %d with repeated ones, %d with two outputs",
-              seen.boxes, seen.elements, seen.repeated, seen.outputs);
+    cr_expect(!all ||
+                  (seen.elements > 0 && seen.repeated > 0 && seen.outputs > 0 && seen.shared > 0),
+              "%d boxes, %d with operands by elements, %d with repeated ones, %d with two outputs, "
+              "%d with several threads for each scan",
+              seen.boxes, seen.elements, seen.repeated, seen.outputs, seen.shared);
 }
