@@ -105,7 +105,7 @@ HOLE_recall
         };
         // Elements as good as the best count only where their positions may be lower.
         const auto _quern_lower = [&] {
-            return _quern_base + _quern_lowest(max(_quern_begin, 0),
+            return _quern_base + _quern_lowest(max(_quern_begin, (_quern_index)0),
                                                min(_quern_begin + _quern_batch * _quern_side,
                                                    _quern_length) -
                                                    1) <=

@@ -186,3 +186,39 @@ Test(lying_choices, by_search)
     cr_expect(!all || (seen.unordered >= 15 && seen.searches > seen.unordered),
               "%d searches, %d in another order", seen.searches, seen.unordered);
 }
+
+/* Two lines so far apart that offsets take 64 bits, side by side or one after the other. */
+Test(lying_choices, by_search_of_lines_far_apart)
+{
+    enum { LINE = 20000 };
+    const int64_t apart = ((int64_t)1 << 31) + 64, line[] = {LINE}, best[] = {LINE / 3, LINE / 2};
+    const int64_t shapes[][2] = {{2, LINE}, {LINE, 2}}, strides[][2] = {{apart, 1}, {1, apart}};
+    quern_array *memory, *x, *y = NULL;
+    quern_explanation *e;
+    int8_t numbers[LINE] = {0};
+    OK(quern_array_new(&memory, engine, QUERN_INT8, SHAPE(apart + LINE)));
+    for (int k = 0; k < 2; k++) {
+        char *const at = (char *)quern_array_pointer(memory) + k * apart;
+        numbers[best[k]] = 7;
+        OK(quern_array_wrap(&x, engine, QUERN_INT8, 1, line, NULL, at, NULL, NULL));
+        OK(quern_array_write(x, numbers, sizeof numbers));
+        quern_array_release(x);
+        numbers[best[k]] = 0;
+    }
+    quern_kernel *kernel = argmax_of();
+    for (int across = 0; across < 2; across++) {
+        OK(quern_array_wrap(&x, engine, QUERN_INT8, 2, shapes[across], strides[across],
+                            quern_array_pointer(memory), NULL, NULL));
+        const quern_value values[] = {QUERN_VALUES(x, &y)};
+        OK(quern_explain(&e, kernel, values, 2, NULL));
+        cr_expect(strstr(e->plan, "by search") && strstr(e->plan, "64-bit index"), "%s", e->plan);
+        OK(quern_call_n(kernel, values, 2, NULL));
+        const int64_t expected = across ? 2 * best[0] : best[0];
+        cr_expect_eq(differing(y, (const char *)&expected, sizeof expected), 0, "%s", e->plan);
+        quern_explanation_release(e);
+        quern_array_release(x);
+    }
+    quern_array_release(y);
+    quern_array_release(memory);
+    quern_kernel_release(kernel);
+}
