@@ -295,7 +295,7 @@ static void lay(const qn_fold_making *m, const qn_fold_joining *j)
     choose_blocks(m, j);
 }
 
-/* Boxes are counted and read from their first byte up. */
+/* Elements lie where their width asks for. */
 static bool lies_so(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
@@ -304,11 +304,6 @@ static bool lies_so(const qn_fold_making *m)
         if (m->operands[k].loose || item > QN_ACCESS_BYTES || (item & (item - 1)) != 0 ||
             (uintptr_t)f->base[k] % item != 0) {
             return false;
-        }
-        for (int d = 0; d < f->form.kept + f->form.reduced; d++) {
-            if (f->stride[k][d] < 0) {
-                return false;
-            }
         }
     }
     return true;

@@ -112,25 +112,36 @@ static void rooms(qn_text *out, const qn_call *call)
     }
 }
 
-/* Where the memory of an input ends. Along the cut the number of a box has the last of them. */
-static void memory_ends(qn_text *out, const qn_call *call)
+/* What the dimensions, but for the cut, add to where the memory of input `k` begins, or ends; those
+ * outside of boxes may go backwards. Along the cut the number of a box has the last of them. */
+static void reach(qn_text *out, const qn_call *call, uint32_t k, const char *which)
 {
     const qn_fold_form *f = &call->fold.form;
     const int number = f->line ? f->kept + outside(f) - 1 : f->outer - 1;
+    for (int d = 0; d < f->kept + f->reduced; d++) {
+        if (d != number && d != cut_dim(f)) {
+            qn_text_printf(out,
+                           " + %s((long long)(_quern_walk.extent[%d].value - 1) * "
+                           "_quern_walk.stride[%u][%d], 0ll)",
+                           which, d, k, d);
+        }
+    }
+    qn_text_puts(out, ";\n");
+}
+
+/* Where the memory of an input begins and ends. */
+static void memory_ends(qn_text *out, const qn_call *call)
+{
+    const int cut = cut_dim(&call->fold.form);
     for (uint32_t k = 0; k < call->input_operands; k++) {
+        qn_text_printf(out, "    const char *const _quern_low%u = (const char *)_quern_array%u", k,
+                       call->operand_parameter[k]);
+        reach(out, call, k, "min");
         qn_text_printf(out,
                        "    const char *const _quern_end%u = (const char *)_quern_array%u + %u + "
                        "(long long)(_quern_walk.head - 1) * _quern_walk.stride[%u][%d]",
-                       k, call->operand_parameter[k], call->operands[k].item_size, k, cut_dim(f));
-        for (int d = 0; d < f->kept + f->reduced; d++) {
-            if (d != number && d != cut_dim(f)) {
-                qn_text_printf(out,
-                               " + (long long)(_quern_walk.extent[%d].value - 1) * "
-                               "_quern_walk.stride[%u][%d]",
-                               d, k, d);
-            }
-        }
-        qn_text_puts(out, ";\n");
+                       k, call->operand_parameter[k], call->operands[k].item_size, k, cut);
+        reach(out, call, k, "max");
     }
 }
 
@@ -229,11 +240,10 @@ static void load_hole(qn_text *out, const qn_call *call)
             "            const char *const _quern_start%u = _quern_place%u + _quern_reduced%u;\n"
             "            quern::bring_words<%u>(_quern_pool + _quern_room + _quern_base%u, "
             "_quern_start%u, _quern_slice%u + (_quern_present - 1) * _quern_pace%u, "
-            "(const char *)_quern_array%u, _quern_end%u);\n"
+            "_quern_low%u, _quern_end%u);\n"
             "            _quern_next_shelf%u = _quern_room + _quern_base%u + "
             "quern::phase(_quern_start%u);\n",
-            k, k, k, call->operands[k].item_size, k, k, k, k, call->operand_parameter[k], k, k, k,
-            k);
+            k, k, k, call->operands[k].item_size, k, k, k, k, k, k, k, k, k);
     }
     if (call->kernel->uses_position) {
         qn_text_printf(
