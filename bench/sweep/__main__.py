@@ -70,6 +70,10 @@ def chosen(args):
     elif args.again:
         lines = Path(args.again).read_text().splitlines()[1:]
         found = [cases.Case.from_json(json.loads(line)["case"]) for line in lines]
+        numbers = [c.index for c in found]
+        twice = sorted({n for n in numbers if numbers.count(n) > 1})
+        if twice:
+            sys.exit(f"{args.again} has two cases of number {twice[0]}: give each its own")
     else:
         only = [int(k) for k in args.only.split(",")] if args.only else range(args.cases)
         found = [cases.draw(args.seed, k, args.min_bytes, args.max_bytes) for k in only]
