@@ -32,6 +32,7 @@
 
 #define LEAST_STRIP 4  /* elements of a thread, where a scan has several */
 #define MOST_SHARES 16 /* of a map's scan */
+#define MOST_TURNS  4  /* of a block's threads, by which its scans may be shared out */
 
 /* Bytes of shared memory: five, three, two blocks to a processor; and times as long what is done by
  * fewer takes, whose tiles do not wait for each other, or do: of these, larger ones wait less. */
@@ -152,35 +153,52 @@ static double run_cost(const qn_fold_making *m, const qn_scan_box *b, size_t k, 
     return qn_fold_run_cost(bytes) * (1 + INPUT_TORN / (double)run) * share_of(m, b, k);
 }
 
-/* The same of a map, whose scans may have several threads each, and need no second look. Threads
- * without elements wait for the others. */
-static double map_cost(const qn_fold_making *m, const qn_scan_box *b)
+/* What a scan's threads cost, and those without elements, which wait for the others. */
+static double shared_cost(const qn_scan_box *b, int64_t piece, int64_t threads, double scan)
 {
-    const qn_fold *f = m->fold;
-    const int64_t piece = b->extent[f->form.kept];
-    const int64_t turns = qn_over(b->scans * b->threads, (int64_t)QN_FOLD_BLOCK);
-    const double waits = (double)(turns * qn_over(piece, b->threads)) / (double)(b->scans * piece);
-    const double scan = SCAN_COST + PLACE_COST * (dims_of(f, b) - 1);
-    const bool known = f->length <= QN_BOX_KNOWN && b->threads == 1;
-    return (known ? KNOWN_COST : ELEMENT_COST) + TAKE_COST * (double)m->count +
-           scan * (double)b->threads / (double)piece + WAIT_COST * (waits - 1.0 / QN_FOLD_BLOCK);
+    const int64_t turns = qn_over(b->scans * threads, QN_FOLD_BLOCK);
+    const double elements = (double)(b->scans * piece);
+    return scan * (double)threads / (double)piece +
+           WAIT_COST * (double)(turns * qn_over(piece, threads)) / elements;
 }
 
-/* Share each scan of a map out to as many threads as are best. On an H200, of a copy's speed, with
- * a thread for each of 29 x 31, 61 and 126 scans, and so: 0.48 and 0.64, 0.46 and 0.56, 0.57 and
- * 0.69.
- */
+static double map_scan_cost(const qn_fold_making *m, const qn_scan_box *b)
+{
+    return SCAN_COST + PLACE_COST * (dims_of(m->fold, b) - 1);
+}
+
+/* The same of a map, whose scans may have several threads each, and need no second look. */
+static double map_cost(const qn_fold_making *m, const qn_scan_box *b)
+{
+    const int64_t piece = b->extent[m->fold->form.kept];
+    const bool known = m->fold->length <= QN_BOX_KNOWN && b->threads == 1;
+    return (known ? KNOWN_COST : ELEMENT_COST) + TAKE_COST * (double)m->count +
+           shared_cost(b, piece, b->threads, map_scan_cost(m, b)) -
+           WAIT_COST * (1.0 / QN_FOLD_BLOCK);
+}
+
+/* Share each scan of a map out to as many threads as are best, of those that just fill some turns
+ * of a block. On an H200, of a copy's speed, with a thread for each of 29 x 31, 61 and 126 scans,
+ * and so: 0.48 and 0.64, 0.46 and 0.56, 0.57 and 0.69. */
 static void share_out(const qn_fold_making *m, qn_scan_box *b)
 {
-    const int64_t most = QN_MIN(MOST_SHARES, b->extent[m->fold->form.kept] / LEAST_STRIP);
-    int64_t best = 1;
-    double least = 0;
-    for (b->threads = 1; b->threads <= QN_MAX(most, 1); b->threads++) {
-        const double cost = map_cost(m, b);
-        best = b->threads == 1 || cost < least ? b->threads : best;
-        least = b->threads == 1 || cost < least ? cost : least;
+    const int64_t piece = b->extent[m->fold->form.kept];
+    const int64_t most = QN_MIN(MOST_SHARES, piece / LEAST_STRIP);
+    const double scan = map_scan_cost(m, b);
+    double least = shared_cost(b, piece, 1, scan);
+    if (m->fold->length <= QN_BOX_KNOWN) {
+        least -= ELEMENT_COST - KNOWN_COST;
     }
-    b->threads = best;
+    b->threads = 1;
+    for (int64_t turns = 1; turns <= MOST_TURNS && b->scans <= MOST_TURNS * QN_FOLD_BLOCK;
+         turns++) {
+        const int64_t threads = QN_MIN(most, turns * QN_FOLD_BLOCK / b->scans);
+        const double cost = threads > b->threads ? shared_cost(b, piece, threads, scan) : least;
+        if (cost < least) {
+            least = cost;
+            b->threads = threads;
+        }
+    }
 }
 
 /* Instructions for an element, in shared memory; and what it waits there, for one after the other.
