@@ -11,16 +11,16 @@
 #include <string.h>
 
 /* On an H200, of a copy's speed, before and so: argmax of (867, 5, 93, 1043) uint8 of which two
- * axes run backwards and all lie in another order, 0.06 and 0.71; argmin of six axes of float32 in
- * another order 0.20 and 0.55; argmax of (32, 262144, 2, 4, 4) bfloat16 0.62 and 0.96. Where
- * positions rise and packs are aligned anyway, rows are as good, and better with few steps for each
- * warp: argmin of 10^8 int8 0.89 and 0.73. */
-#define TURNS       4 /* packs of a thread at once: a warp asks for all of them together */
+ * axes run backwards and all lie in another order, 0.06 and 0.92; argmin of six axes of float32 in
+ * another order 0.20 and 0.63; argmax of (32, 262144, 2, 4, 4) bfloat16 0.62 and 0.97. Where
+ * positions rise and packs are aligned anyway, rows are as good, but of bytes, which are asked four
+ * at a time: 1.25 * 10^8 bool 0.84 and 0.99, 10^8 int8 0.89 and 0.87, 1.06 * 10^8 uint8 0.74 and
+ * 0.87. A warp's first step takes longest, so that few of them do not pay. */
+#define TURNS       4  /* packs of a thread at once: a warp asks for all of them together */
+#define LEAST_STEPS 2  /* of a warp, where blocks share an output */
+#define MANY_STEPS  12 /* of a warp, if all that are held share the elements */
+#define LINE_STEPS  8  /* of a line at least: elements of its first and last may go one by one */
 #define WARPS       (QN_FOLD_BLOCK / QN_WARP)
-#define LEAST_STEPS 2 /* of a warp, where blocks share an output */
-#define LINE_STEPS                                                                                 \
-    8 /* of a line at least: its first and last may have elements taken one by one                 \
-       */
 
 /* True where each input is dense or the same along dimension `d`. */
 static bool is_dense(const qn_fold_making *m, int d)
@@ -147,6 +147,16 @@ static void share(const qn_fold_making *m, int64_t line, int64_t step)
     f->form.split = f->splits > 1;
 }
 
+/* True where rows are as good: positions rise, and packs are aligned and as wide. */
+static bool rows_suit(const qn_fold_making *m, size_t anchor, uint32_t lanes)
+{
+    const qn_fold *f = m->fold;
+    const int64_t warps = (int64_t)m->rules->processors * QN_FOLD_SEARCH_HELD * WARPS;
+    const int64_t elements = MANY_STEPS * warps * TURNS * QN_WARP * lanes;
+    const bool many = m->rules->keyed && f->length >= elements / f->outputs;
+    return !many && f->form.lanes == lanes && f->form.access[anchor] == QN_ACCESS_VECTOR;
+}
+
 void qn_fold_take_search(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
@@ -160,10 +170,11 @@ void qn_fold_take_search(const qn_fold_making *m)
     const uint32_t lanes = qn_pack_lanes(m->operands, m->inputs, m->rules->pack_bytes);
     const int64_t step = (int64_t)TURNS * QN_WARP * lanes;
     const bool up = rises(m, 1), down = rises(m, -1);
-    const bool suits = !m->rules->keyed && (up || down) && before == lanes &&
-                       f->form.access[anchor] == QN_ACCESS_VECTOR;
+    if (lanes == 1 || line < LINE_STEPS * step || ((up || down) && rows_suit(m, anchor, lanes))) {
+        return;
+    }
     f->form.lanes = (uint8_t)lanes;
-    if (suits || lanes == 1 || line < LINE_STEPS * step || !qn_fold_off_alike(m, anchor, anchor)) {
+    if (!qn_fold_off_alike(m, anchor, anchor)) {
         f->form.lanes = (uint8_t)before;
         return;
     }

@@ -190,8 +190,8 @@ Test(lying_choices, by_search)
 /* Two lines so far apart that offsets take 64 bits, side by side or one after the other. */
 Test(lying_choices, by_search_of_lines_far_apart)
 {
-    enum { LINE = 20000 };
-    const int64_t apart = ((int64_t)1 << 31) + 64, line[] = {LINE}, best[] = {LINE / 3, LINE / 2};
+    enum { LINE = 20001 };
+    const int64_t apart = ((int64_t)1 << 31) + 65, line[] = {LINE}, best[] = {LINE / 3, LINE / 2};
     const int64_t shapes[][2] = {{2, LINE}, {LINE, 2}}, strides[][2] = {{apart, 1}, {1, apart}};
     quern_array *memory, *x, *y = NULL;
     quern_explanation *e;
