@@ -28,8 +28,8 @@ HOLE_kept
     const _quern_index _quern_length = _quern_walk.extent[_quern_line_dim].value;
 HOLE_spots
 
-    // The best element that the warp has seen, known to all of its threads. What is asked begins with
-    // any element.
+    // The best element that the warp has seen, known to all of its threads. It begins with that from
+    // which all blocks together walk: where positions rise along the walk, none has a lower one.
     _quern_slot _quern_values[_quern_outputs];
     _quern_slot &_quern_best = _quern_values[0];
     const auto _quern_take = [&](_quern_slot &_quern_to, bool _quern_more,
@@ -37,10 +37,12 @@ HOLE_spots
         _quern_to.value = _quern_more ? _quern_reduce(_quern_to.value, _quern_next) : _quern_next;
     };
     {
-        constexpr _quern_index _quern_element = 0, _quern_line = 0;
+        const _quern_index _quern_line =
+            _quern_turned ? _quern_walk.units / _quern_walk.head - 1 : 0;
+        const _quern_index _quern_element = _quern_turned ? _quern_length - 1 : 0;
 HOLE_ends
 HOLE_load_element
-        _quern_best.value = _quern_map(HOLE_arguments _quern_base);
+        _quern_best.value = _quern_map(HOLE_arguments _quern_base + _quern_located(_quern_element));
     }
     // Better, or as good: then positions decide.
     const auto _quern_contends = [&](_quern_plain _quern_own) __attribute__((always_inline)) {

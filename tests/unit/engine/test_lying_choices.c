@@ -187,6 +187,30 @@ Test(lying_choices, by_search)
               "%d searches, %d in another order", seen.searches, seen.unordered);
 }
 
+/* Many bytes in C order or, from the last to the first, against it: with few different ones, the
+ * best is there again and again, and any of them may be the first in memory. */
+Test(lying_choices, by_search_of_many_bytes)
+{
+    enum { VALUES = 11 }; /* of number_at() */
+    const element bytes = {QUERN_INT8, 1};
+    const int64_t shapes[][DIMS] = {{1, 1, 1, 3300000}, {3, 4, 281, 1000}};
+    counts seen = {0};
+    for (int n = 0; n < 2 * VALUES; n++) {
+        const int64_t *shape = shapes[n % 2];
+        layout l = in_c_order(shape, 0);
+        l.all += n / 2 - l.first;
+        l.first = n / 2;
+        const bool forwards = n % 4 == 3;
+        for (int d = 0; d < DIMS && !forwards; d++) {
+            l.first += l.strides[d] * (shape[d] - 1);
+            l.strides[d] = -l.strides[d];
+        }
+        check(n, bytes, shape, &l, 15, &seen);
+    }
+    cr_expect(!whole_is_soft() || (seen.searches == 2 * VALUES && seen.unordered == 0),
+              "%d searches, %d in another order", seen.searches, seen.unordered);
+}
+
 /* Two lines so far apart that offsets take 64 bits, side by side or one after the other. */
 Test(lying_choices, by_search_of_lines_far_apart)
 {
