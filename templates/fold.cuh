@@ -270,6 +270,16 @@ template <> constexpr bool is_narrow<unsigned char> = true;
 template <> constexpr bool is_narrow<short> = true;
 template <> constexpr bool is_narrow<unsigned short> = true;
 
+// True for a number that has all integers of a byte, signed or not, in their order.
+template <typename T_, bool SIGNED_> __device__ constexpr bool holds_bytes()
+{
+    if constexpr (__is_class(T_)) {
+        return false;
+    } else {
+        return SIGNED_ ? T_(-1) < T_(0) : T_(127) < T_(128);
+    }
+}
+
 // What map gives where reduce adds up in R, which has 64 bits: integers as narrow as these as an
 // int, so that those of a few units are added up so, by half the instructions.
 template <typename R_, typename T_> __device__ __forceinline__ auto mapped(T_ v)

@@ -28,8 +28,11 @@ HOLE_kept
     const _quern_index _quern_length = _quern_walk.extent[_quern_line_dim].value;
 HOLE_spots
 
+    // Where positions rise in memory, blocks walk so that of equal elements the one that is wanted
+    // comes first. Then only better ones count; else as good ones may, by their positions.
+    constexpr bool _quern_back = _quern_turned != (_quern_rises && _quern_lasts);
     // The best element that the warp has seen, known to all of its threads. It begins with that from
-    // which all blocks together walk: where positions rise along the walk, none has a lower one.
+    // which all blocks together walk.
     _quern_slot _quern_values[_quern_outputs];
     _quern_slot &_quern_best = _quern_values[0];
     const auto _quern_take = [&](_quern_slot &_quern_to, bool _quern_more,
@@ -38,23 +41,36 @@ HOLE_spots
     };
     {
         const _quern_index _quern_line =
-            _quern_turned ? _quern_walk.units / _quern_walk.head - 1 : 0;
-        const _quern_index _quern_element = _quern_turned ? _quern_length - 1 : 0;
+            _quern_back ? _quern_walk.units / _quern_walk.head - 1 : 0;
+        const _quern_index _quern_element = _quern_back ? _quern_length - 1 : 0;
 HOLE_ends
 HOLE_load_element
         _quern_best.value = _quern_map(HOLE_arguments _quern_base + _quern_located(_quern_element));
     }
-    // Better, or as good: then positions decide.
-    const auto _quern_contends = [&](_quern_plain _quern_own) __attribute__((always_inline)) {
-        return _quern_beats(_quern_rank(_quern_best.value), _quern_own) ||
-               !_quern_beats(_quern_own, _quern_rank(_quern_best.value));
+    // Better than one at a level; or as good.
+    const auto _quern_exceeds = [&](_quern_plain _quern_level, _quern_plain _quern_own)
+                                    __attribute__((always_inline)) {
+        return _quern_beats(_quern_level, _quern_own) &&
+               !(_quern_rises && _quern_lasts && _quern_beats(_quern_own, _quern_level));
+    };
+    const auto _quern_contends = [&](_quern_plain _quern_level, _quern_plain _quern_own)
+                                     __attribute__((always_inline)) {
+        return _quern_beats(_quern_level, _quern_own) || !_quern_beats(_quern_own, _quern_level);
+    };
+    // One of two elements, whichever comes first here: all threads of a warp find the same.
+    const auto _quern_choose = [&](const _type_reduce &_quern_one, const _type_reduce &_quern_other) {
+        const bool _quern_in_order = _quern_one.HOLE_spot <= _quern_other.HOLE_spot;
+        const bool _quern_takes_second =
+            _quern_in_order ? _quern_beats(_quern_rank(_quern_one), _quern_rank(_quern_other))
+                         : _quern_beats(_quern_rank(_quern_other), _quern_rank(_quern_one));
+        return _quern_in_order == _quern_takes_second ? _quern_other : _quern_one;
     };
 HOLE_paces
 #pragma unroll 1
     for (_quern_index _quern_number = _quern_first + _quern_warp; _quern_number < _quern_last;
          _quern_number += _quern_warps) {
         const _quern_index _quern_unit =
-            _quern_turned ? _quern_last - 1 - (_quern_number - _quern_first) : _quern_number;
+            _quern_back ? _quern_last - 1 - (_quern_number - _quern_first) : _quern_number;
         const _quern_index _quern_line = _quern_lines ? _quern_unit / _quern_walk.head : 0;
 HOLE_ends
         // Packs are aligned: those at the ends of a line may have elements that are not its own.
@@ -98,8 +114,8 @@ HOLE_recall
 #pragma unroll
                     for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
                         const _quern_plain _quern_own = _quern_rank(_quern_map(HOLE_lane 0));
-                        _quern_any |= _quern_beats(_quern_level, _quern_own) ||
-                                      (_quern_equals && !_quern_beats(_quern_own, _quern_level));
+                        _quern_any |= _quern_equals ? _quern_contends(_quern_level, _quern_own)
+                                                    : _quern_exceeds(_quern_level, _quern_own);
                     }
                     _quern_asked |= _quern_any ? 1u << _quern_turn : 0;
                 }
@@ -226,11 +242,12 @@ HOLE_recall
                 const _quern_index _quern_element = _quern_pack + _quern_lane;
                 if (_quern_element >= 0 && _quern_element < _quern_length) {
 HOLE_load_element
-                    if (_quern_contends(_quern_rank(_quern_map(HOLE_arguments 0)))) {
+                    if (_quern_contends(_quern_rank(_quern_best.value),
+                                        _quern_rank(_quern_map(HOLE_arguments 0)))) {
                         const ptrdiff_t _quern_before = _quern_best.value.HOLE_spot;
-                        _quern_take(_quern_best, true,
-                                    _quern_map(HOLE_arguments _quern_base +
-                                               _quern_located(_quern_element)));
+                        _quern_best.value = _quern_choose(
+                            _quern_best.value, _quern_map(HOLE_arguments _quern_base +
+                                                          _quern_located(_quern_element)));
                         _quern_found |= _quern_best.value.HOLE_spot != _quern_before;
                     }
                 }
@@ -239,7 +256,8 @@ HOLE_load_element
 #pragma unroll 1
         for (int _quern_distance = __any_sync(0xffffffffu, _quern_found) ? 1 : 32;
              _quern_distance < 32; _quern_distance *= 2) {
-            _quern_take(_quern_best, true, quern::exchanged(_quern_best, _quern_distance).value);
+            _quern_best.value = _quern_choose(
+                _quern_best.value, quern::exchanged(_quern_best, _quern_distance).value);
         }
     }
     _quern_index _quern_active = _quern_block;

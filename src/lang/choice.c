@@ -309,8 +309,9 @@ static uint32_t known_positions(const ternary *t, qn_str field, uint32_t k, bool
 {
     const part p = t->condition;
     const uint32_t marks = comparison(p, k + 3), other = k + 3 + marks, end = other + 3;
-    if (marks == 0 || !is_field(t, p, other) || !is_same(p, other + 2, field) ||
-        (k > 0 && !is_apart(p, k - 1, "(")) || (end < p.count && !is_apart(p, end, ")"))) {
+    if (marks == 0 || !is_same(p, k + 2, field) || !is_field(t, p, other) ||
+        !is_same(p, other + 2, field) || (k > 0 && !is_apart(p, k - 1, "(")) ||
+        (end < p.count && !is_apart(p, end, ")"))) {
         return 0;
     }
     const bool same = is_same(p, other, p.at[k].text);

@@ -38,10 +38,11 @@
     constexpr int _quern_lanes = 16, _quern_batch = 4, _quern_outputs = 1, _quern_line_dim = 0;    \
     constexpr int _quern_counters = 32768;                                                         \
     constexpr bool _quern_split = SPLIT, _quern_turned = TURNED, _quern_lines = false;             \
-    constexpr bool _quern_rises = false, _quern_columns = false, _quern_ordered = false;           \
+    constexpr bool _quern_rises = false, _quern_lasts = false, _quern_columns = false,             \
+                   _quern_ordered = false;                                                         \
     typedef int _quern_plain;                                                                      \
     const auto _quern_rank = [](const _type_reduce &of) { return of.value; };                      \
-    const auto _quern_beats = [](int a, int b) { return b > a; };
+    constexpr auto _quern_beats = [](int a, int b) { return b > a; };
 #define HOLE_kept const unsigned char *const _quern_place0 = _quern_array0;
 #define HOLE_spots                                                                                 \
     const int rows = _quern_walk.extent[2].value, step = _quern_walk.stride[1][2];                 \

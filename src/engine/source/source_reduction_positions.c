@@ -48,8 +48,8 @@ void qn_source_ranks(qn_text *out, const qn_call *call)
                    "0);\n",
                    c->value, c->first, c->second, c->takes_second, c->value,
                    key < 0 ? "false"
-                   : whole ? "_quern_plain(-1) < _quern_plain(0)"
-                           : "_quern_plain(127) < _quern_plain(128)");
+                   : whole ? "quern::holds_bytes<_quern_plain, true>()"
+                           : "quern::holds_bytes<_quern_plain, false>()");
 }
 
 /* Where the greatest or least of bytes is chosen: `_quern_key`, a number that is greater, or less,

@@ -39,7 +39,7 @@ static void limit(qn_text *out, const qn_call *call)
         "    const auto _quern_limit_of = [&](_quern_plain _quern_level, bool _quern_ties) {\n"
         "        const int _quern_number = (int)_quern_level;\n"
         "        const int _quern_key = (_quern_number ^ (int)_quern_flip) & 255;\n"
-        "        return !_quern_ties && !_quern_lasts ? _quern_key\n"
+        "        return !_quern_ties && (_quern_rises || !_quern_lasts) ? _quern_key\n"
         "               : %s ? -1 : _quern_key - 1;\n    };",
         dtype == QUERN_INT8 ? "0x80808080u" : "0u",
         dtype == QUERN_BOOL ? "!_quern_greatest && _quern_number != 0" : "false");

@@ -5,6 +5,7 @@
  * extents, in which order the axes lie in memory, which run backwards, which are reduced. Of equal
  * elements the first in C order counts, and many are equal.
  */
+#include "base/base.h"
 #include "draw.h"
 #include "lying.h"
 
@@ -209,6 +210,40 @@ Test(lying_choices, by_search_of_many_bytes)
     }
     cr_expect(!whole_is_soft() || (seen.searches == 2 * VALUES && seen.unordered == 0),
               "%d searches, %d in another order", seen.searches, seen.unordered);
+}
+
+/* A reduce that looks at no positions: any of the greatest may be given, and threads of a warp must
+ * agree on one. */
+Test(lying_choices, by_search_with_ties_left_open)
+{
+    enum { SIDE = 300 };
+    const int64_t shape[DIMS] = {1, 1, SIDE, SIDE};
+    const layout l = {.strides = {1, 1, 1, SIDE}, .all = (int64_t)SIDE * SIDE};
+    lying x = lay((element){QUERN_INT32, 4}, shape, &l);
+    const quern_reduction_options options = {.size = sizeof options,
+                                             .preamble =
+                                                 "struct best { int value; long long at; };",
+                                             .reduce_type = "best"};
+    quern_kernel *kernel;
+    OK(quern_reduction(&kernel, engine, "T x", "int64 y", "best{x, _J}",
+                       "a.value >= b.value ? a : b", "y = a.at", NULL, &options));
+    quern_array *y = NULL;
+    const quern_value values[] = {QUERN_VALUES(x.array, &y)};
+    quern_explanation *e;
+    OK(quern_explain(&e, kernel, values, 2, NULL));
+    cr_expect(!whole_is_soft() || strstr(e->plan, "by search"), "%s", e->plan);
+    OK(quern_call_n(kernel, values, 2, NULL));
+    int64_t at[DIMS], got, greatest = 0;
+    OK(quern_array_read(y, &got, sizeof got));
+    for (int64_t n = 0; n < l.all; n++) {
+        greatest = QN_MAX(greatest, number_at(n));
+    }
+    position_of(at, shape, got);
+    cr_expect_eq(lying_at(&x, at), greatest, "at %lld: %s", (long long)got, e->plan);
+    quern_explanation_release(e);
+    quern_kernel_release(kernel);
+    quern_array_release(y);
+    lying_release(&x);
 }
 
 /* Two lines so far apart that offsets take 64 bits, side by side or one after the other. */
