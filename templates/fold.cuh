@@ -63,8 +63,8 @@ __device__ __forceinline__ slot<T_> exchanged(const slot<T_> &own, int distance)
 }
 
 // The fold of the COUNT values from `value(FROM)` on, in their order, but by halves: two neighbours
-// first, then two of these. Which of two neighbours has the lower position the compiler knows, so
-// half of the comparisons of positions are not there when the kernel runs.
+// first, then two of these. Which of two neighbours has the lower position the compiler knows, so half
+// of the comparisons of positions are not there when the kernel runs.
 template <int FROM_, int COUNT_, typename V_, typename F_>
 __device__ __forceinline__ auto by_halves(const V_ &value, const F_ &reduce)
 {
@@ -102,12 +102,12 @@ __device__ __forceinline__ nth<T_, I_> chosen(bool second, const nth<T_, I_> &a,
     return is;
 }
 
-// Combine the slots of the workers `at` = 0 ... count - 1 of each output into worker 0's.
-// `workers`: a power of two, the same for the block. Rows: the workers of an output are neighbours
-// in the block. `shared`: a slot for each warp, free again behind the block's next barrier. Within
-// warps by shuffles, where what others than every second come to is not looked at; then between
-// warps. The slots that are written for one distance are not those that were read for the one
-// before: a barrier for each is enough.
+// Combine the slots of the workers `at` = 0 ... count - 1 of each output into worker 0's. `workers`: a
+// power of two, the same for the block. Rows: the workers of an output are neighbours in the block.
+// `shared`: a slot for each warp, free again behind the block's next barrier. Within warps by shuffles,
+// where what others than every second come to is not looked at; then between warps. The slots that are
+// written for one distance are not those that were read for the one before: a barrier for each is
+// enough.
 template <typename T_, typename I_, typename F_>
 __device__ __forceinline__ void combine_rows(slot<T_> &own, int at, I_ count, int workers,
                                              const F_ &reduce, slot<T_> *shared)
@@ -131,9 +131,8 @@ __device__ __forceinline__ void combine_rows(slot<T_> &own, int at, I_ count, in
     }
 }
 
-// The same with columns: `own` are N outputs side by side, M of them combined at once, and the
-// workers of an output are `beside` threads apart. `shared`: M slots for each of the B threads of a
-// block.
+// The same with columns: `own` are N outputs side by side, M of them combined at once, and the workers
+// of an output are `beside` threads apart. `shared`: M slots for each of the B threads of a block.
 template <int B_, int M_, int N_, typename T_, typename I_, typename F_>
 __device__ __forceinline__ void combine_columns(slot<T_> (&own)[N_], int at, I_ count, int workers,
                                                 int beside, const F_ &reduce, slot<T_> *shared)
@@ -178,8 +177,8 @@ __device__ __forceinline__ bool is_last_block(unsigned *counter, unsigned splits
 
 // What blocks leave that share outputs, a value each for every output: the last block of a bunch
 // combines what its bunch has left, and leaves that, until one bunch is all. So the block that ends
-// an output has few values to read one after another, while no other block works. Values are
-// bunched by powers of two; or, where a whole block reads those of one output, not at all.
+// an output has few values to read one after another, while no other block works. Values are bunched
+// by powers of two; or, where a whole block reads those of one output, not at all.
 template <bool BUNCHED_> struct left_values {
     unsigned count; // values of the bunch
     unsigned index, members, counter;
@@ -280,8 +279,8 @@ template <typename T_, bool SIGNED_> __device__ constexpr bool holds_bytes()
     }
 }
 
-// What map gives where reduce adds up in R, which has 64 bits: integers as narrow as these as an
-// int, so that those of a few units are added up so, by half the instructions.
+// What map gives where reduce adds up in R, which has 64 bits: integers as narrow as these as an int, so
+// that those of a few units are added up so, by half the instructions.
 template <typename R_, typename T_> __device__ __forceinline__ auto mapped(T_ v)
 {
     if constexpr (is_narrow<T_>) {

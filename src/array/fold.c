@@ -281,7 +281,7 @@ static int8_t lane_step(const qn_fold_making *m)
     if (f->form.joined) {
         return rises(m);
     }
-    if (!f->form.reordered || f->form.columns || f->form.lanes == 1) {
+    if (f->form.search || !f->form.reordered || f->form.columns || f->form.lanes == 1) {
         return 0;
     }
     const int64_t step = f->stride[m->count][qn_fold_lane_dim(&f->form)];
@@ -318,7 +318,7 @@ void qn_fold_make(qn_fold *fold, const qn_operand *operands, size_t operand_coun
             qn_fold_take_joined(&m);
         }
     }
-    fold->form.step = fold->form.search ? 0 : lane_step(&m);
+    fold->form.step = lane_step(&m);
     qn_fold_count_reach(&m);
     fold->form.wide = qn_fold_needs_wide(&m);
 }

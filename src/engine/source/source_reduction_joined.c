@@ -204,6 +204,12 @@ static void spots_hole(qn_text *out, const qn_call *call)
     qn_text_puts(out, "    }");
 }
 
+/* Where positions rise, so that none are compared, they have 32 bits (src/array/fold.c). */
+static const char *position_type(const qn_call *call)
+{
+    return qn_source_chooses(call) ? "int" : "long long";
+}
+
 /* What is known of a box from when it is on its way. */
 static void registers_hole(qn_text *out, const qn_call *call)
 {
@@ -212,7 +218,7 @@ static void registers_hole(qn_text *out, const qn_call *call)
     }
     if (call->kernel->uses_position) {
         qn_text_printf(out, "    %s _quern_place = 0, _quern_next_place = 0;\n",
-                       qn_source_chooses(call) ? "int" : "long long");
+                       position_type(call));
     }
 }
 
@@ -248,7 +254,7 @@ static void load_hole(qn_text *out, const qn_call *call)
     if (call->kernel->uses_position) {
         qn_text_printf(
             out, "            _quern_next_place = (%s)(_quern_walk.place + _quern_reduced%u);\n",
-            qn_source_chooses(call) ? "int" : "long long", call->operand_count);
+            position_type(call), call->operand_count);
     }
 }
 
@@ -279,8 +285,7 @@ static void paces_hole(qn_text *out, const qn_call *call)
     }
     if (call->kernel->uses_position) {
         qn_text_printf(out, "            %s _quern_lies%u = _quern_place + _quern_from%u;\n",
-                       qn_source_chooses(call) ? "int" : "long long", call->operand_count,
-                       call->operand_count);
+                       position_type(call), call->operand_count, call->operand_count);
     }
     if (call->fold.form.joined > 1) {
         qn_text_puts(out, "            int _quern_column = _quern_begin;\n");

@@ -29,12 +29,14 @@ bool qn_source_chooses(const qn_call *call)
            !(c->narrow && f->wide);
 }
 
-/* Numbers that are those of an input of bytes, if the field has all of them in their order. */
+/* Whether the greatest is chosen and whether the last of equal ones, as the condition says when it
+ * is asked about numbers; and whether values may be compared as the bytes of the input that map
+ * fills them with: their type has all of that input's numbers in their order. */
 void qn_source_ranks(qn_text *out, const qn_call *call)
 {
     const qn_choice *c = &call->kernel->choice;
     const int key = qn_call_key(call);
-    const bool whole =
+    const bool is_signed =
         key >= 0 && call->types.parameters[call->operand_parameter[key]] == QUERN_INT8;
     qn_text_printf(out,
                    "    constexpr auto _quern_later = [](int _quern_a, int _quern_b) {\n"
@@ -47,9 +49,9 @@ void qn_source_ranks(qn_text *out, const qn_call *call)
                    "    constexpr bool _quern_bytes = %s && _quern_greatest != _quern_later(1, "
                    "0);\n",
                    c->value, c->first, c->second, c->takes_second, c->value,
-                   key < 0 ? "false"
-                   : whole ? "quern::holds_bytes<_quern_plain, true>()"
-                           : "quern::holds_bytes<_quern_plain, false>()");
+                   key < 0     ? "false"
+                   : is_signed ? "quern::holds_bytes<_quern_plain, true>()"
+                               : "quern::holds_bytes<_quern_plain, false>()");
 }
 
 /* Where the greatest or least of bytes is chosen: `_quern_key`, a number that is greater, or less,

@@ -68,15 +68,13 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_number(out, "lanes", f->lanes);
     qn_source_number(out, "batch", f->turns);
     qn_source_number(out, "outputs", 1);
-    qn_source_number(out, "counters", QN_FOLD_COUNTER_BYTES);
     qn_source_number(out, "line_dim", line_dim(call));
-    qn_source_flag(out, "split", f->split);
     qn_source_flag(out, "lines", f->reduced > 1);
     qn_source_flag(out, "rises", f->search == QN_SEARCH_RISING);
     qn_source_flag(out, "turned", f->turned);
     qn_source_flag(out, "columns", false);
     qn_source_flag(out, "ordered", false);
-    qn_text_puts(out, f->split ? "" : "    constexpr char *_quern_workspace = nullptr;\n");
+    qn_source_shared_form(out, call);
 }
 
 /* The coordinates of `at` along the dimensions of the line, `_quern_PREFIX` and the dimension. */

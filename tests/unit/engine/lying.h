@@ -50,6 +50,25 @@ static inline layout draw_layout(const int64_t *shape, bool repeats)
     return draw_layout_with(shape, repeats, true);
 }
 
+/* `gap`: elements between rows. */
+static inline layout in_c_order(const int64_t *shape, int64_t gap)
+{
+    layout l = {.first = rand() % 6};
+    for (int64_t d = DIMS - 1, stride = 1; d >= 0; d--) {
+        l.strides[d] = stride;
+        stride = stride * shape[d] + (d == DIMS - 1 ? gap : 0);
+    }
+    l.all = l.first + shape[0] * l.strides[0];
+    return l;
+}
+
+/* From then on the same memory from the other end along an axis. */
+static inline void turn_around(layout *l, const int64_t *shape, int axis)
+{
+    l->first += l->strides[axis] * (shape[axis] - 1);
+    l->strides[axis] = -l->strides[axis];
+}
+
 static inline int64_t place_of(const layout *l, const int64_t *at)
 {
     int64_t place = l->first;

@@ -6,6 +6,7 @@
  */
 #include "draw.h"
 #include "lying.h"
+#include "reduced.h"
 
 static void open_pairs(void)
 {
@@ -15,21 +16,6 @@ static void open_pairs(void)
 TestSuite(boxed_pairs, .init = open_pairs, .fini = whole_close);
 
 enum { DRAWN = 40, LEAST_ELEMENTS = 60000 };
-
-static layout in_c_order(const int64_t *shape, bool backwards)
-{
-    layout l = {.first = rand() % 6};
-    for (int64_t d = DIMS - 1, stride = 1; d >= 0; d--) {
-        l.strides[d] = stride;
-        stride *= shape[d];
-    }
-    l.all = l.first + shape[0] * l.strides[0];
-    if (backwards) {
-        l.first += l.strides[0] * (shape[0] - 1);
-        l.strides[0] = -l.strides[0];
-    }
-    return l;
-}
 
 static void expect(int64_t *sums, const int64_t *shape, unsigned reduced, const lying *x,
                    const lying *z)
@@ -47,19 +33,15 @@ static void expect(int64_t *sums, const int64_t *shape, unsigned reduced, const 
 /* Returns whether it goes by boxes. */
 static bool check(int n, element type)
 {
-    int64_t shape[DIMS] = {2 + rand() % 5, 1, 3 + rand() % 30, 2 + rand() % 8}, outputs = 1;
+    int64_t shape[DIMS] = {2 + rand() % 5, 1, 3 + rand() % 30, 2 + rand() % 8};
     const unsigned reduced = rand() % 2 == 0 ? 1u << 2 : 1u << 3 | 1u << 1;
     int axes[DIMS];
-    size_t count = 0;
+    const quern_call_options o = over_axes(axes, DIMS, reduced);
     shape[1] = LEAST_ELEMENTS / (shape[0] * shape[2] * shape[3]) + rand() % 50;
-    for (int d = 0; d < DIMS; d++) {
-        if (reduced >> d & 1) {
-            axes[count++] = d;
-        } else {
-            outputs *= shape[d];
-        }
-    }
-    const layout forwards = in_c_order(shape, false), backwards = in_c_order(shape, true);
+    const int64_t outputs = outputs_over(shape, DIMS, reduced);
+    const layout forwards = in_c_order(shape, 0);
+    layout backwards = in_c_order(shape, 0);
+    turn_around(&backwards, shape, 0);
     lying x = lay(type, shape, &forwards), z = lay(type, shape, &backwards);
     int64_t *sums = calloc((size_t)outputs, sizeof *sums);
     cr_assert(sums);
@@ -70,9 +52,6 @@ static bool check(int n, element type)
                        "a + b", "y = a", "0", &options));
     quern_array *y = NULL;
     const quern_value values[] = {QUERN_VALUES(x.array, z.array, &y)};
-    quern_call_options o = QUERN_CALL_OPTIONS_INIT;
-    o.axis_count = count;
-    o.axes = axes;
     quern_explanation *e;
     OK(quern_explain(&e, kernel, values, 3, &o));
     OK(quern_call_n(kernel, values, 3, &o));

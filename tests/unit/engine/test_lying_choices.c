@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "draw.h"
 #include "lying.h"
+#include "reduced.h"
 
 static void open_choices(void)
 {
@@ -93,53 +94,29 @@ static void count_plan(counts *seen, const char *plan)
     seen->unordered += search && strstr(plan, "in the order of memory") != NULL;
 }
 
-/* `gap`: elements between rows. */
-static layout in_c_order(const int64_t *shape, int64_t gap)
-{
-    layout l = {.first = rand() % 6};
-    for (int64_t d = DIMS - 1, stride = 1; d >= 0; d--) {
-        l.strides[d] = stride;
-        stride = stride * shape[d] + (d == DIMS - 1 ? gap : 0);
-    }
-    l.all = l.first + shape[0] * l.strides[0];
-    return l;
-}
-
 static void check(int n, element type, const int64_t *shape, const layout *l, unsigned reduced,
                   counts *seen)
 {
-    int64_t outputs = 1;
     int axes[DIMS];
-    size_t count = 0;
-    for (int d = 0; d < DIMS; d++) {
-        if (reduced >> d & 1) {
-            axes[count++] = d;
-        } else {
-            outputs *= shape[d];
-        }
-    }
-    int64_t *expected = calloc((size_t)outputs, sizeof *expected);
-    int64_t *best = calloc((size_t)outputs, sizeof *best);
+    const quern_call_options o = over_axes(axes, DIMS, reduced);
+    const size_t outputs = (size_t)outputs_over(shape, DIMS, reduced);
+    int64_t *expected = calloc(outputs, sizeof *expected);
+    int64_t *best = calloc(outputs, sizeof *best);
     cr_assert(expected && best);
     lying x = lay(type, shape, l);
     expect(expected, best, shape, reduced, &x);
-    quern_array *y = NULL;
     quern_kernel *kernel = argmax_of();
-    const quern_value values[] = {QUERN_VALUES(x.array, &y)};
-    quern_call_options o = QUERN_CALL_OPTIONS_INIT;
-    o.axis_count = count;
-    o.axes = axes;
-    quern_explanation *e;
-    OK(quern_explain(&e, kernel, values, 2, &o));
-    OK(quern_call_n(kernel, values, 2, &o));
-    cr_expect_eq(differing(y, (const char *)expected, outputs * 8), 0,
-                 "case %d: %lld x %lld x %lld x %lld, axes %x: %s", n, (long long)shape[0],
-                 (long long)shape[1], (long long)shape[2], (long long)shape[3], reduced, e->plan);
+    quern_explanation *e = reduced_how(kernel, x.array, &o);
+    int64_t *got = reduced_values(kernel, x.array, &o, outputs);
+    cr_expect_arr_eq(got, expected, outputs * sizeof *got,
+                     "case %d: %lld x %lld x %lld x %lld, axes %x: %s", n, (long long)shape[0],
+                     (long long)shape[1], (long long)shape[2], (long long)shape[3], reduced,
+                     e->plan);
     count_plan(seen, e->plan);
     quern_explanation_release(e);
     quern_kernel_release(kernel);
-    quern_array_release(y);
     lying_release(&x);
+    free(got);
     free(expected);
     free(best);
 }
@@ -203,8 +180,7 @@ Test(lying_choices, by_search_of_many_bytes)
         l.first = n / 2;
         const bool forwards = n % 4 == 3;
         for (int d = 0; d < DIMS && !forwards; d++) {
-            l.first += l.strides[d] * (shape[d] - 1);
-            l.strides[d] = -l.strides[d];
+            turn_around(&l, shape, d);
         }
         check(n, bytes, shape, &l, 15, &seen);
     }
