@@ -14,7 +14,7 @@ install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs FILES_MATCHING
         PATTERN "*.md" PATTERN "*.svg" PATTERN quern.1)
 # What these link to, at the same places beside them.
 install(FILES CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES bench/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench)
+install(FILES bench/README.md bench/shapes.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench)
 install(FILES python/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/python)
 install(DIRECTORY python/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}/python FILES_MATCHING PATTERN "*.py")
 install(DIRECTORY samples templates DESTINATION ${CMAKE_INSTALL_DOCDIR}

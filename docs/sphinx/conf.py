@@ -22,6 +22,7 @@ include_patterns = [
     "docs/*.md",
     "docs/sphinx/*.md",
     "bench/README.md",
+    "bench/shapes.md",
     "python/README.md",
     "samples/README.md",
     "templates/README.md",
