@@ -47,11 +47,10 @@ HOLE_ends
 HOLE_load_element
         _quern_best.value = _quern_map(HOLE_arguments _quern_base + _quern_located(_quern_element));
     }
-    // Better than one at a level; or as good.
-    const auto _quern_exceeds = [&](_quern_plain _quern_level, _quern_plain _quern_own)
-                                    __attribute__((always_inline)) {
-        return _quern_beats(_quern_level, _quern_own) &&
-               !(_quern_rises && _quern_lasts && _quern_beats(_quern_own, _quern_level));
+    // Better than one at a level, whatever their positions; or as good.
+    const auto _quern_better = [&](_quern_plain _quern_level, _quern_plain _quern_own)
+                                   __attribute__((always_inline)) {
+        return _quern_beats(_quern_level, _quern_own) && !_quern_beats(_quern_own, _quern_level);
     };
     const auto _quern_contends = [&](_quern_plain _quern_level, _quern_plain _quern_own)
                                      __attribute__((always_inline)) {
@@ -103,7 +102,7 @@ HOLE_load
         }
         // Which may have better elements than one at `_quern_level`, or as good ones.
         unsigned _quern_asked;
-        const auto _quern_ask = [&](_quern_plain _quern_level, bool _quern_equals)
+        const auto _quern_ask = [&](_quern_plain _quern_level, bool _quern_with_equals)
                                     __attribute__((always_inline)) {
             _quern_asked = _quern_parts;
 #pragma unroll
@@ -114,20 +113,21 @@ HOLE_recall
 #pragma unroll
                     for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
                         const _quern_plain _quern_own = _quern_rank(_quern_map(HOLE_lane 0));
-                        _quern_any |= _quern_equals ? _quern_contends(_quern_level, _quern_own)
-                                                    : _quern_exceeds(_quern_level, _quern_own);
+                        _quern_any |= _quern_with_equals
+                                          ? _quern_contends(_quern_level, _quern_own)
+                                          : _quern_better(_quern_level, _quern_own);
                     }
                     _quern_asked |= _quern_any ? 1u << _quern_turn : 0;
                 }
             }
         };
-        // Elements as good as the best count only where their positions may be lower.
-        const auto _quern_lower = [&] {
-            return _quern_base + _quern_lowest(max(_quern_begin, (_quern_index)0),
-                                               min(_quern_begin + _quern_batch * _quern_side,
-                                                   _quern_length) -
-                                                   1) <=
-                   _quern_best.value.HOLE_spot;
+        // Elements as good as the best count only where one may be further in front (or further back,
+        // where of equal ones the last is wanted).
+        const auto _quern_counts = [&](_quern_index _quern_from, _quern_index _quern_to) {
+            const ptrdiff_t _quern_spot =
+                _quern_base + _quern_utmost(max(_quern_from, (_quern_index)0), _quern_to - 1);
+            return _quern_lasts ? _quern_spot >= _quern_best.value.HOLE_spot
+                                : _quern_spot <= _quern_best.value.HOLE_spot;
         };
 #if HOLE_keys
         // Bytes are asked four at a time, as they lie in memory, whether one is above a limit: bit 7
@@ -161,10 +161,11 @@ HOLE_recall
         constexpr int _quern_many = 12;
         // Of few elements none may be as good, so they are asked before positions are.
         constexpr bool _quern_few = !_quern_rises && _quern_lanes <= 4;
+        const _quern_index _quern_end = min(_quern_begin + _quern_batch * _quern_side, _quern_length);
         quern::slot<_quern_plain> _quern_level;
         _quern_level.value = _quern_rank(_quern_best.value);
-        bool _quern_ties = !_quern_rises && (_quern_few || _quern_lower());
-        bool _quern_placed = !_quern_few;
+        bool _quern_ties = !_quern_rises && (_quern_few || _quern_counts(_quern_begin, _quern_end));
+        unsigned _quern_equals = 0; // packs with elements as good as the best, if none are better
 #pragma unroll 1
         for (bool _quern_last_time = false;;) {
 #if HOLE_keys
@@ -185,14 +186,17 @@ HOLE_recall
                 }
             }
             const int _quern_count = _quern_askers();
-            if (!_quern_placed && _quern_count > 0) {
-                _quern_placed = true;
-                if (!_quern_lower()) {
-                    _quern_ties = false;
-                    continue;
-                }
+            if (_quern_last_time || _quern_count == 0) {
+                break;
             }
-            if (_quern_last_time || _quern_count <= _quern_many) {
+            if (_quern_ties) {
+                _quern_ties = false;
+                if (!_quern_few || _quern_counts(_quern_begin, _quern_end)) {
+                    _quern_equals = _quern_asked;
+                }
+                continue;
+            }
+            if (_quern_count <= _quern_many) {
                 break;
             }
             // As in the beginning: only those that are as good as the best of them. Read once more,
@@ -225,21 +229,52 @@ HOLE_recall
                 }
             }
             _quern_ties = _quern_last_time = true;
+            _quern_equals = 0;
         }
-        if (_quern_askers() == 0) {
-            continue;
-        }
-        // Seldom: element by element, with positions. Then the warp's threads tell each other.
+        // Seldom: the best elements of packs, with positions. Then the warp's threads tell each other.
         bool _quern_found = false;
 #pragma unroll 1
-        while (_quern_asked != 0) {
-            const int _quern_turn = __ffs(_quern_asked) - 1;
-            _quern_asked &= _quern_asked - 1;
+        for (unsigned _quern_left = _quern_asked | _quern_equals; _quern_left != 0;
+             _quern_left &= _quern_left - 1) {
+            const int _quern_pack_number = __ffs(_quern_left) - 1;
             const _quern_index _quern_pack =
-                _quern_begin + _quern_turn * _quern_side + _quern_thread * _quern_lanes;
-#pragma unroll 4
-            for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
-                const _quern_index _quern_element = _quern_pack + _quern_lane;
+                _quern_begin + _quern_pack_number * _quern_side + _quern_thread * _quern_lanes;
+            const bool _quern_whole_pack = _quern_wholes >> _quern_pack_number & 1;
+            if (!(_quern_asked >> _quern_pack_number & 1) &&
+                (_quern_better(_quern_level.value, _quern_rank(_quern_best.value)) ||
+                 !_quern_counts(_quern_pack, min(_quern_pack + _quern_lanes, _quern_length)))) {
+                continue;
+            }
+            // Which lanes have the best elements.
+            unsigned _quern_takes = (1u << _quern_lanes) - 1;
+            if (_quern_whole_pack) {
+                const _quern_index _quern_element = _quern_pack;
+                constexpr int _quern_turn = 0;
+HOLE_registers
+                {
+HOLE_load
+                }
+HOLE_recall
+                _quern_plain _quern_top = _quern_rank(_quern_best.value);
+                _quern_takes = 0;
+#pragma unroll
+                for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
+                    const _quern_plain _quern_own = _quern_rank(_quern_map(HOLE_lane 0));
+                    const bool _quern_tops = _quern_better(_quern_top, _quern_own);
+                    _quern_takes = _quern_tops ? 0 : _quern_takes;
+                    _quern_takes |= _quern_better(_quern_own, _quern_top) ? 0 : 1u << _quern_lane;
+                    _quern_top = _quern_tops ? _quern_own : _quern_top;
+                }
+                // Positions rise or fall along a pack, unless it goes on in the next row of the line.
+                if (_quern_takes != 0 && _quern_rest(_quern_pack) >= _quern_lanes) {
+                    _quern_takes = _quern_climbs == _quern_lasts
+                                       ? 0x80000000u >> __clz(_quern_takes)
+                                       : _quern_takes & -_quern_takes;
+                }
+            }
+#pragma unroll 1
+            for (; _quern_takes != 0; _quern_takes &= _quern_takes - 1) {
+                const _quern_index _quern_element = _quern_pack + __ffs(_quern_takes) - 1;
                 if (_quern_element >= 0 && _quern_element < _quern_length) {
 HOLE_load_element
                     if (_quern_contends(_quern_rank(_quern_best.value),

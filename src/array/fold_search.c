@@ -15,10 +15,12 @@
  * another order 0.20 and 0.63; argmax of (2, 32, 4, 262144, 4) bfloat16 0.62 and 0.97. Where
  * positions rise and packs are aligned anyway, rows are as good, but of bytes, which are asked four
  * at a time: 1.25 * 10^8 bool 0.84 and 0.99, 10^8 int8 0.89 and 0.87, 1.06 * 10^8 uint8 0.74 and
- * 0.87. A warp's first step takes longest, so that few of them do not pay. */
+ * 0.87. A warp's first step takes longest, so that few of them do not pay: a transposed array of 16
+ * MiB takes 15.8 us by rows and 17.8 by search, one of 64 MiB 43.6 and 37.9. */
 #define TURNS       4  /* packs of a thread at once: a warp asks for all of them together */
 #define LEAST_STEPS 2  /* of a warp, where blocks share an output */
-#define MANY_STEPS  12 /* of a warp, if all that are held share the elements */
+#define FEW_STEPS   4  /* of a warp, if all that are held share the elements: with less, none */
+#define MANY_STEPS  12 /* of bytes that rows suit, too */
 #define LINE_STEPS  8  /* of a line at least: elements of its first and last may go one by one */
 #define WARPS       (QN_FOLD_BLOCK / QN_WARP)
 
@@ -90,8 +92,8 @@ static bool may_take(const qn_fold_making *m)
     const qn_fold_rules *r = m->rules;
     const int last = f->form.kept + f->form.reduced - 1;
     return r->ranked && r->counted && !r->ordered && !r->positions && r->repeats &&
-           r->pack_bytes != 0 && !f->form.columns && f->form.reduced > 0 && f->length > 0 &&
-           last + 2 < QUERN_MAX_NDIM && is_dense(m, last);
+           r->pack_bytes != 0 && !f->form.columns && f->form.reduced > 0 && f->outputs > 0 &&
+           f->length > 0 && last + 2 < QUERN_MAX_NDIM && is_dense(m, last);
 }
 
 /* The dimensions [from, from + count) of all operands and of positions, one further on. */
@@ -147,14 +149,21 @@ static void share(const qn_fold_making *m, int64_t line, int64_t step)
     f->form.split = f->splits > 1;
 }
 
-/* True where rows are as good: positions rise, and packs are aligned and as wide. */
-static bool rows_suit(const qn_fold_making *m, size_t anchor, uint32_t lanes)
+/* True where elements are so many steps of each warp, if as many are at work as the device holds.
+ */
+static bool has_steps(const qn_fold_making *m, int64_t steps, uint32_t lanes)
 {
     const qn_fold *f = m->fold;
     const int64_t warps = (int64_t)m->rules->processors * QN_FOLD_SEARCH_HELD * WARPS;
-    const int64_t elements = MANY_STEPS * warps * TURNS * QN_WARP * lanes;
-    const bool many = m->rules->keyed && f->length >= elements / f->outputs;
-    return !many && f->form.lanes == lanes && f->form.access[anchor] == QN_ACCESS_VECTOR;
+    return f->length >= steps * warps * TURNS * QN_WARP * lanes / f->outputs;
+}
+
+/* True where rows are as good: positions rise, and packs are aligned and as wide. */
+static bool rows_suit(const qn_fold_making *m, size_t anchor, uint32_t lanes)
+{
+    const qn_fold_form *f = &m->fold->form;
+    return !(m->rules->keyed && has_steps(m, MANY_STEPS, lanes)) && f->lanes == lanes &&
+           f->access[anchor] == QN_ACCESS_VECTOR;
 }
 
 void qn_fold_take_search(const qn_fold_making *m)
@@ -170,7 +179,8 @@ void qn_fold_take_search(const qn_fold_making *m)
     const uint32_t lanes = qn_pack_lanes(m->operands, m->inputs, m->rules->pack_bytes);
     const int64_t step = (int64_t)TURNS * QN_WARP * lanes;
     const bool up = rises(m, 1), down = rises(m, -1);
-    if (lanes == 1 || line < LINE_STEPS * step || ((up || down) && rows_suit(m, anchor, lanes))) {
+    if (lanes == 1 || line < LINE_STEPS * step || !has_steps(m, FEW_STEPS, lanes) ||
+        ((up || down) && rows_suit(m, anchor, lanes))) {
         return;
     }
     f->form.lanes = (uint8_t)lanes;

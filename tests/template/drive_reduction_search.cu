@@ -50,9 +50,13 @@
         const int column = _quern_walk.extent[2].divide(at);                                       \
         return column + (ptrdiff_t)(at - column * rows) * step;                                    \
     };                                                                                             \
-    const auto _quern_lowest = [&](int from, int to) -> ptrdiff_t {                                \
+    const auto _quern_utmost = [&](int from, int to) -> ptrdiff_t {                                \
         return from == to ? _quern_located(from) : _quern_walk.extent[2].divide(from);             \
-    };
+    };                                                                                             \
+    const auto _quern_rest = [&](int at) {                                                         \
+        return (_quern_walk.extent[2].divide(at) + 1) * rows - at;                                 \
+    };                                                                                             \
+    const bool _quern_climbs = step > 0;
 #define HOLE_paces                                                                                 \
     constexpr unsigned _quern_flip = 0;                                                            \
     constexpr bool _quern_bytes = true;                                                            \

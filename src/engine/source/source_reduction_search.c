@@ -39,8 +39,7 @@ static void limit(qn_text *out, const qn_call *call)
         "    const auto _quern_limit_of = [&](_quern_plain _quern_level, bool _quern_ties) {\n"
         "        const int _quern_number = (int)_quern_level;\n"
         "        const int _quern_key = (_quern_number ^ (int)_quern_flip) & 255;\n"
-        "        return !_quern_ties && (_quern_rises || !_quern_lasts) ? _quern_key\n"
-        "               : %s ? -1 : _quern_key - 1;\n    };",
+        "        return !_quern_ties ? _quern_key : %s ? -1 : _quern_key - 1;\n    };",
         dtype == QUERN_INT8 ? "0x80808080u" : "0u",
         dtype == QUERN_BOOL ? "!_quern_greatest && _quern_number != 0" : "false");
 }
@@ -106,29 +105,50 @@ static void located(qn_text *out, const qn_call *call)
     qn_text_puts(out, ";\n    };\n");
 }
 
-/* `_quern_lowest`: none of the elements from one to another has less. Along a dimension in which
- * both have the same place, along the first in which they have not, elements are between the two;
- * along those inside of it, anywhere. */
-static void lowest(qn_text *out, const qn_call *call)
+/* `_quern_utmost`: none of the elements from one to another has a lower position, or, where the
+ * last of equal ones is wanted, a higher one. Along a dimension in which both have the same place,
+ * along the first in which they have not, elements are between the two; along those inside of it,
+ * anywhere. */
+static void utmost(qn_text *out, const qn_call *call)
 {
     const unsigned row = call->operand_count;
-    qn_text_puts(out, "    const auto _quern_lowest = [&](_quern_index _quern_from, _quern_index "
+    qn_text_puts(out, "    const auto _quern_utmost = [&](_quern_index _quern_from, _quern_index "
                       "_quern_to) -> ptrdiff_t {\n");
     coordinates(out, call, "_quern_from", "f");
     coordinates(out, call, "_quern_to", "t");
-    qn_text_puts(out, "        ptrdiff_t _quern_least = 0;\n"
+    qn_text_puts(out, "        ptrdiff_t _quern_sum = 0;\n"
                       "        bool _quern_alike = true;\n");
     for (int d = line_dim(call) + 1; d <= last_dim(call); d++) {
         qn_text_printf(out,
-                       "        _quern_least += (ptrdiff_t)_quern_walk.stride[%u][%d] *\n"
-                       "            (_quern_walk.stride[%u][%d] > 0 ? (_quern_alike ? _quern_f%d : "
-                       "0)\n"
+                       "        _quern_sum += (ptrdiff_t)_quern_walk.stride[%u][%d] *\n"
+                       "            ((_quern_walk.stride[%u][%d] > 0) != _quern_lasts\n"
+                       "             ? (_quern_alike ? _quern_f%d : 0)\n"
                        "             : _quern_alike ? _quern_t%d : _quern_walk.extent[%d].value - "
                        "1);\n"
                        "        _quern_alike = _quern_alike && _quern_f%d == _quern_t%d;\n",
                        row, d, row, d, d, d, d, d, d);
     }
-    qn_text_puts(out, "        return _quern_least;\n    };\n");
+    qn_text_puts(out, "        return _quern_sum;\n    };\n");
+}
+
+/* `_quern_rest`: for how many elements positions rise or fall evenly from one on. `_quern_climbs`:
+ * they rise. */
+static void rest(qn_text *out, const qn_call *call)
+{
+    const int last = last_dim(call);
+    qn_text_puts(out,
+                 "    const auto _quern_rest = [&](_quern_index _quern_at) {\n        return ");
+    if (call->fold.form.placed > 1) {
+        qn_text_printf(out,
+                       "(_quern_walk.extent[%d].divide(_quern_at) + 1) * "
+                       "_quern_walk.extent[%d].value - _quern_at",
+                       last, last);
+    } else {
+        qn_text_puts(out, "_quern_length - _quern_at");
+    }
+    qn_text_printf(out,
+                   ";\n    };\n    const bool _quern_climbs = _quern_walk.stride[%u][%d] > 0;\n",
+                   call->operand_count, last);
 }
 
 /* Where line `_quern_line` begins: in memory, among positions, and behind an aligned element. */
@@ -154,7 +174,8 @@ void qn_source_search_holes(qn_text *t, const qn_call *call)
     form_hole(&t[FORM], call);
     rank(&t[FORM], call);
     located(&t[SPOTS], call);
-    lowest(&t[SPOTS], call);
+    utmost(&t[SPOTS], call);
+    rest(&t[SPOTS], call);
     if (asks_bytes(call)) {
         limit(&t[PACES], call);
         qn_text_printf(&t[KEEP], "_quern_registers%d[_quern_turn]", qn_call_key(call));
