@@ -4,7 +4,8 @@
  * values, where every output that its caller gave is a copy with the same strides, alignment and
  * contents, and so is an input that is that output. The thing to know: outputs that the call has
  * allocated itself hold nothing yet, and copies of overlapping inputs are its own; both are used as
- * they are.
+ * they are. Arrays in the place of operands that lie in another order have no memory: each launch
+ * makes its own.
  */
 #include "engine/tuning.h"
 #include <string.h>
@@ -68,16 +69,22 @@ static bool is_same(const quern_array *a, const quern_array *b)
            memcmp(a->shape, b->shape, bytes) == 0 && memcmp(a->strides, b->strides, bytes) == 0;
 }
 
+/* The array that parameter `p` has, before another took its place for the sake of its order. */
+static quern_array *given(const qn_call *call, uint32_t p)
+{
+    return (call->arranged >> p & 1) != 0 ? call->from[p] : call->arrays[p];
+}
+
 /* The copy of the output that input `p` is, or the input itself. */
 static quern_array *input_of(const qn_scratch *scratch, const qn_call *call, uint32_t p)
 {
     const qn_signature *s = &call->kernel->signature;
     for (uint32_t o = s->input_count; o < s->count; o++) {
-        if (scratch->copies[o] && is_same(call->arrays[o], call->arrays[p])) {
+        if (scratch->copies[o] && is_same(given(call, o), given(call, p))) {
             return scratch->copies[o];
         }
     }
-    return call->arrays[p];
+    return given(call, p);
 }
 
 quern_status qn_scratch_make(qn_scratch *out, const qn_call *call)
@@ -85,10 +92,11 @@ quern_status qn_scratch_make(qn_scratch *out, const qn_call *call)
     const qn_signature *s = &call->kernel->signature;
     memset(out->copies, 0, sizeof out->copies);
     for (uint32_t p = s->input_count; p < s->count; p++) {
-        if (!is_own(call, call->arrays[p])) {
-            QN_TRY(copy_of(&out->copies[p], call->arrays[p], call->stream));
+        quern_array *const array = given(call, p);
+        if (!is_own(call, array)) {
+            QN_TRY(copy_of(&out->copies[p], array, call->stream));
         }
-        out->values[p] = quern_value_array(out->copies[p] ? out->copies[p] : call->arrays[p]);
+        out->values[p] = quern_value_array(out->copies[p] ? out->copies[p] : array);
     }
     for (uint32_t p = 0; p < s->input_count; p++) {
         out->values[p] =

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reductions of two inputs of which one is copied first, since it lies in another order than the
- * wider one: of drawn orders and axes, some backwards. Results are compared with a loop on the
- * host.
+ * wider one: of drawn orders and axes, some backwards; called and measured.
+ * Results are compared with a loop on the host.
  */
 #include "base/base.h"
 #include "numbered.h"
 #include "reduced.h"
+
+#include <quern/tune.h>
 
 TestSuite(arranged_reductions, .init = whole_open, .fini = whole_close);
 
@@ -96,6 +98,12 @@ static bool check(quern_kernel *k)
     quern_explanation *e;
     OK(quern_explain(&e, k, values, 3, &o));
     OK(quern_call_n(k, values, 3, &o));
+    expect(y, reduced, (const int64_t(*)[3])strides, first, e->plan);
+    quern_tuning *tuning;
+    quern_call_options measured = o;
+    measured.tune_ms = 20;
+    OK(quern_tune(&tuning, k, values, 3, &measured));
+    quern_tuning_release(tuning);
     expect(y, reduced, (const int64_t(*)[3])strides, first, e->plan);
     const bool copied = strstr(e->plan, "copied into it first") != NULL;
     quern_explanation_release(e);
