@@ -118,6 +118,7 @@ typedef struct walk {
     qn_plan *plan;
     size_t operands;
     int ndim;
+    uint32_t widest; /* lanes of a pack */
 } walk;
 
 uint32_t qn_pack_lanes(const qn_operand *operands, size_t count, uint32_t pack_bytes)
@@ -217,20 +218,43 @@ static int64_t choose_head(const walk *w, const qn_operand *operands)
 
 /* An output whose elements share sectors of memory with others of other packs, or that takes so
  * many for a pack: each sector would be written many times. The threads of a warp had better write
- * to it together, an element each. So with narrow rows: of a copy's speed on an H200, by packs and
- * by elements, rows of 4 float32 with gaps of 8 between them 0.47 and 0.64, of 4 float16 with gaps
- * of 4 0.44 and 0.69; but of 16 int8 with gaps of 16 0.67 and 0.54. The software device, whose
- * memory has no sectors, would take three times as long for rows of 8 float32. */
-#define MANY  8
-#define LEAST 2 /* bytes of an element of narrow rows */
+ * to it together, an element each. So with narrow rows that have gaps between them: of a copy's
+ * speed on an H200, by packs and by elements, rows of 4 float32 with gaps of 8 0.47 and 0.64, of 12
+ * with gaps of 10 0.31 and 0.52, of 4 float16 with gaps of 4 0.44 and 0.69; but of 16 int8 with
+ * gaps of 16 0.67 and 0.54. And with packs that are mostly alone in a sector: rows of 4 uint8 21
+ * bytes apart 0.24 and 0.56. The software device, whose memory has no sectors, would take three
+ * times as long for rows of 8 float32. */
+#define MANY       8
+#define LEAST      2  /* bytes of an element of narrow rows, */
+#define NARROW_ROW 48 /* and of such a row */
+static bool is_narrow(const walk *w, const qn_operand *o)
+{
+    return w->plan->extent[w->ndim - 1] * o->item_size <= NARROW_ROW && o->item_size >= LEAST;
+}
+
+/* True where ten of the widest packs of a row meet six sectors or more: then narrower ones are no
+ * better. */
+static bool packs_apart(const walk *w, const qn_operand *o, size_t k)
+{
+    const int64_t row = w->plan->extent[w->ndim - 1];
+    int64_t lanes = QN_MIN(w->widest, MANY / 2);
+    while (row % lanes != 0) {
+        lanes /= 2;
+    }
+    const int64_t pack = lanes * o->item_size, packs = row / lanes;
+    const int64_t met =
+        QN_MIN((packs - 1) * pack + QN_SECTOR_BYTES, qn_magnitude(w->plan->stride[k][w->ndim - 2]));
+    return 10 * met >= 6 * packs * QN_SECTOR_BYTES;
+}
+
 static bool scattered(const walk *w, const qn_operand *operands, size_t k, bool torn)
 {
+    const qn_operand *o = &operands[k];
     const uint8_t access = w->plan->form.access[k];
-    const uint32_t item = operands[k].item_size;
-    const int64_t row = w->plan->extent[w->ndim - 1] * item;
-    const bool narrow = torn && w->ndim > 1 && row <= QN_SECTOR_BYTES && item >= LEAST;
-    const bool many = access == QN_ACCESS_CONTIGUOUS && (narrow || w->plan->form.lanes >= MANY);
-    return operands[k].output && (access == QN_ACCESS_STRIDED || many) &&
+    const bool rows =
+        torn && w->ndim > 1 && w->plan->form.lanes > 1 && (is_narrow(w, o) || packs_apart(w, o, k));
+    const bool many = access == QN_ACCESS_CONTIGUOUS && (rows || w->plan->form.lanes >= MANY);
+    return o->output && (access == QN_ACCESS_STRIDED || many) &&
            qn_magnitude(w->plan->stride[k][w->ndim - 1]) < QN_SECTOR_BYTES;
 }
 
@@ -273,7 +297,7 @@ static void choose_packs(walk *w, const qn_operand *operands, const qn_plan_rule
     const bool asked = s->turns != 0 && rules->pack_bytes != 0;
     const uint32_t turns =
         asked ? s->turns : qn_pack_lanes(operands, w->operands, rules->pack_bytes);
-    uint32_t lanes = most_lanes(operands, w->operands, pack_bytes(rules));
+    uint32_t lanes = w->widest = most_lanes(operands, w->operands, pack_bytes(rules));
     for (;; lanes /= 2) {
         p->form.lanes = (uint8_t)lanes;
         int64_t head = choose_head(w, operands);
@@ -374,7 +398,7 @@ static bool share(walk *w, const qn_operand *operands, const qn_plan_rules *rule
 void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
                   const int64_t *shape, int64_t count, const qn_plan_rules *rules)
 {
-    walk w = {plan, operand_count, ndim};
+    walk w = {plan, operand_count, ndim, 1};
     memset(&plan->form, 0, sizeof plan->form);
     plan->form.turns = 1;
     plan->cost = plan->other_cost = 0;
