@@ -25,6 +25,10 @@
 #define SHORTER       8  /* strips of theirs to choose from */
 #define MOST_ITEM     16 /* bytes */
 #define NARROW        4  /* bytes */
+#define NARROW_ROW    64 /* bytes of a row; such ones take so many times what they cost: */
+#define NARROW_MORE   4
+#define SMALL_TILE    18432 /* bytes; such a one costs so many instructions of a thread more: */
+#define TILE_COST     80000
 
 /* ---- choosing ------------------------------------------------------------------------------- */
 
@@ -338,20 +342,40 @@ bool qn_box_lie_otherwise(const qn_fold_making *m)
     return otherwise;
 }
 
-/* True where rows of less than a sector, side by side for each position, run backwards in one
- * operand and forwards in another: strips take their elements one by one. */
-static bool has_turned_rows(const qn_fold_making *m)
+/* Bytes of operand `k` that lie on side by side for each position. */
+static int64_t bytes_beside(const qn_fold_making *m, size_t k)
 {
     const qn_fold *f = m->fold;
-    const int lane = f->form.kept - 1;
-    bool forwards = false, backwards = false, narrow = true;
-    for (size_t k = 0; k < m->count; k++) {
-        const int64_t stride = f->stride[k][lane];
-        forwards |= stride > 0;
-        backwards |= stride < 0;
-        narrow &= qn_magnitude(stride) * f->extent[lane] < QN_SECTOR_BYTES;
+    int64_t run = m->operands[k].item_size;
+    for (int d = f->form.kept - 1; d >= 0; d--) {
+        run *= qn_magnitude(f->stride[k][d]) == run ? f->extent[d] : 1;
     }
-    return f->form.strips && forwards && backwards && narrow;
+    return run;
+}
+
+/* True where strips, or threads down columns, have rows of few bytes in all operands: a warp's
+ * elements are in as many sectors as it has strips. */
+static bool has_narrow_rows(const qn_fold_making *m)
+{
+    const qn_fold_form *f = &m->fold->form;
+    bool narrow = (f->strips && !f->lines && !f->parts) || (f->descends && !f->swath);
+    for (size_t k = 0; k < m->count && narrow; k++) {
+        narrow = bytes_beside(m, k) < NARROW_ROW;
+    }
+    return narrow;
+}
+
+/* Elements of a tile of packed rows that has few bytes, as where an operand has gaps between short
+ * pieces, or 0: blocks wait longer for memory than such a tile has work. */
+static int64_t small_tile(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    int64_t bytes = 0;
+    for (size_t k = 0; k < m->count; k++) {
+        bytes += m->operands[k].item_size;
+    }
+    const int64_t elements = QN_MIN(f->chunk, f->across) * f->units;
+    return f->form.packed && elements * bytes < SMALL_TILE ? elements : 0;
 }
 
 /* True where a thread goes down columns, and reads or writes less than a word for each position. */
@@ -365,20 +389,25 @@ static bool goes_down_narrow(const qn_fold_making *m)
     return f->form.descends && !f->form.swath && least < NARROW;
 }
 
-/* True where a box may do better than what is planned although operands lie alike. On an H200, of a
- * copy's speed, staged and by boxes: bfloat16 by int8 along rows of 127 0.50 and 0.80, pairs of
- * uint8 along (283572, 3, 31, 2) with gaps 0.15 and 0.43; down columns, 2 uint8 into int32 0.64 and
- * 0.81; in strips, 5 columns of int8 backwards 0.10 and 0.48. But staged, rows of 4 int16 with gaps
- * 0.58 and 0.50. */
-static bool may_outdo(const qn_fold_making *m, const qn_scan_box *b)
+/* True where a box may do better than what is planned although operands lie alike. */
+static bool may_outdo(const qn_fold_making *m)
+{
+    return m->fold->form.staged || goes_down_narrow(m) || has_narrow_rows(m) || small_tile(m) > 0;
+}
+
+/* True where one does. On an H200, of a copy's speed, staged and by boxes: bfloat16 by int8 along
+ * rows of 127 0.50 and 0.80, pairs of uint8 along (283572, 3, 31, 2) with gaps 0.15 and 0.43; down
+ * columns, 2 uint8 into int32 0.64 and 0.81; in strips, 5 columns of int8 backwards 0.10 and 0.48,
+ * 3 of float16 into rows of 5 0.16 and 0.42; packed, tiles of 1359 bfloat16 0.36 and 0.74. But
+ * staged, rows of 4 int16 with gaps 0.58 and 0.50. */
+static bool outdoes(const qn_fold_making *m, const qn_scan_box *b)
 {
     const qn_fold *f = m->fold;
     bool by_runs = true;
     for (size_t k = m->inputs; k < m->count; k++) {
         by_runs &= b->runs[k] > 0;
     }
-    return (f->form.staged && (f->form.kept > 1 || by_runs)) || goes_down_narrow(m) ||
-           has_turned_rows(m);
+    return f->form.staged ? f->form.kept > 1 || by_runs : may_outdo(m);
 }
 
 /* True when all elements lie where their width asks for. */
@@ -409,13 +438,15 @@ void qn_fold_take_boxes(const qn_fold_making *m, uint32_t value_size)
         return;
     }
     const bool otherwise = qn_box_lie_otherwise(m);
-    const bool others = f->form.staged || goes_down_narrow(m) || has_turned_rows(m);
-    if ((!otherwise && (r->shared < QN_FOLD_ROOM || !others)) || !qn_box_may_lie(m)) {
+    if ((!otherwise && (r->shared < QN_FOLD_ROOM || !may_outdo(m))) || !qn_box_may_lie(m)) {
         return;
     }
+    const int64_t tile = small_tile(m);
+    f->cost *= has_narrow_rows(m) ? NARROW_MORE : 1;
+    f->cost += tile > 0 ? TILE_COST / (double)tile : 0;
     qn_fold_image image[QUERN_MAX_PARAMETERS];
     const qn_box_choice best = qn_box_choose(m, value_size, image, false);
-    if (best.cost != 0 && best.cost < f->cost && (otherwise || may_outdo(m, &best.box))) {
+    if (best.cost != 0 && best.cost < f->cost && (otherwise || outdoes(m, &best.box))) {
         qn_box_lay(m, &best.box);
         qn_box_fill(m, &best.box);
         f->cost = best.cost;

@@ -430,3 +430,43 @@ Test(scan_plan, boxes_have_several_scans)
     }
     cr_expect_gt(boxes, 10);
 }
+
+/* Long scans side by side in rows of less than 64 bytes, some with gaps between them: where lines
+ * do not lie on in memory, boxes take them. */
+Test(scan_plan, narrow_rows_with_gaps_go_by_boxes)
+{
+    for (int64_t columns = 2; columns <= 7; columns++) {
+        for (uint32_t item = 1; item <= 8; item *= 2) {
+            for (int64_t gap = 0; gap <= 3; gap++) {
+                layout l = {"narrow",
+                            2,
+                            0,
+                            {20 * M / columns, columns},
+                            {{columns, 1}, {columns + gap, 1}},
+                            {0, 0},
+                            {item, item},
+                            item};
+                l.repeats = true;
+                qn_fold f;
+                make(&f, &l);
+                cr_expect_eq(f.form.boxed > 0, gap > 0, "%lld columns of %u bytes, %lld apart",
+                             (long long)columns, item, (long long)(columns + gap));
+            }
+        }
+    }
+}
+
+/* Short scans in pieces of memory with gaps between them: boxes go over several pieces, where tiles
+ * of one would be small. */
+Test(scan_plan, small_tiles_go_by_boxes)
+{
+    for (int64_t rows = 50; rows <= 3200; rows *= 2) {
+        layout l = {
+            "pieces", 3,      2, {20 * M / rows, rows, 3}, {{6 * rows, 3, 1}, {3 * rows, 3, 1}},
+            {0, 0},   {2, 2}, 4};
+        l.repeats = true;
+        qn_fold f;
+        make(&f, &l);
+        cr_expect_eq(f.form.boxed > 0, rows < 1600, "pieces of %lld rows", (long long)rows);
+    }
+}
