@@ -160,3 +160,42 @@ Test(boxed_maps, of_drawn_layouts)
               "%d with several threads for each scan",
               seen.boxes, seen.elements, seen.repeated, seen.outputs, seen.shared);
 }
+
+/* Whether a copy of bytes that lie in memory at the strides `along`, or a sum of these and of
+ * `others` that lie on, goes by boxes, or by flat packs. */
+static bool is_boxed(const int64_t *shape, const int64_t *along, bool others)
+{
+    int64_t reach = 1;
+    for (int d = 0; d < 3; d++) {
+        reach += along[d] * (shape[d] - 1);
+    }
+    quern_array *memory, *x, *w, *y = NULL;
+    quern_kernel *kernel = others ? kernel_of("T x, T w, T v", "T y", "y = x * w + v")
+                                  : kernel_of("T x", "T y", "y = x");
+    OK(quern_array_new(&memory, engine, QUERN_INT8, 1, &reach));
+    OK(quern_array_wrap(&x, engine, QUERN_INT8, 3, shape, along, quern_array_pointer(memory), NULL,
+                        NULL));
+    OK(quern_array_new(&w, engine, QUERN_INT8, 3, shape));
+    const quern_value one[] = {QUERN_VALUES(x, &y)}, three[] = {QUERN_VALUES(x, w, w, &y)};
+    quern_explanation *e;
+    OK(quern_explain(&e, kernel, others ? three : one, others ? 4 : 2, NULL));
+    const bool boxed = strncmp(e->plan, "by boxes", 8) == 0;
+    cr_expect(!whole_is_soft() || boxed || strncmp(e->plan, "flat", 4) == 0, "%s", e->plan);
+    quern_explanation_release(e);
+    quern_array_release(x);
+    quern_array_release(w);
+    quern_array_release(y);
+    quern_array_release(memory);
+    quern_kernel_release(kernel);
+    return boxed;
+}
+
+/* Packs that go on across rows suit where what they read lies side by side, as of two lines that
+ * take turns; but not where that is a few bytes here and there. */
+Test(boxed_maps, not_where_flat_packs_read_side_by_side)
+{
+    const int64_t n = 40000, two[] = {n, 2, 7}, lines[] = {7, 7 * n, 1};
+    const int64_t many[] = {300, 603, 17}, pieces[] = {17, 17 * 300, 1};
+    cr_expect(!whole_is_soft() || !is_boxed(two, lines, true));
+    cr_expect(!whole_is_soft() || is_boxed(many, pieces, false));
+}
