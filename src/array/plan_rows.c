@@ -23,9 +23,9 @@
 #define CLEARLY     90 /* percent of the cost by the rule up to which its alternatives are better */
 #define MOST_TURNS  4
 #define CACHE_BYTES (32 << 20) /* of what all blocks have moved, what the cache still has */
-#define UNDER_WAY   32         /* bytes of inputs that a thread reads at once */
+#define UNDER_WAY   64         /* bytes of inputs that a thread reads at once; of one, half */
 #define LONGEST     96 /* elements of all operands in a thread's text, where turns are tried */
-#define ELEMENTS    32 /* that a thread takes of two inputs, unless a pack has more; of more, half */
+#define ELEMENTS    32 /* that a thread takes of all inputs, unless a pack has more; of two, twice */
 
 /* ---- costs ---------------------------------------------------------------------------------- */
 
@@ -232,9 +232,10 @@ static uint8_t choose_turns(const qn_plan *p, const qn_operand *operands, size_t
             inputs++;
         }
     }
-    const uint32_t most = inputs > 2 ? ELEMENTS / 2 : ELEMENTS;
+    const uint32_t most = inputs == 2 ? 2 * ELEMENTS : ELEMENTS;
+    const uint32_t under_way = inputs > 1 ? UNDER_WAY : UNDER_WAY / 2;
     while (turns > 1 && lanes > 1 &&
-           (turns * bytes > UNDER_WAY || turns * lanes * QN_MAX(inputs, 1u) > most)) {
+           (turns * bytes > under_way || turns * lanes * QN_MAX(inputs, 1u) > most)) {
         turns /= 2;
     }
     return (uint8_t)turns;
