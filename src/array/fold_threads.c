@@ -15,6 +15,7 @@
 #define NARROW_BYTES 64 /* of outputs side by side: a warp has room for several positions */
 #define CUT_TURNS    2  /* of rows: the code of each can read elements one by one */
 #define CUT_ROOM     40 /* registers for such units of columns; half, where values are structures */
+#define LEAST_VALUE  4  /* bytes of a value that has a register of its own */
 #define PACK_TURNS   4  /* packs by spans and phases; of bytes, which take long to unpack, more */
 #define FEW_LANES    4  /* of rows that choose: four units at once; with more lanes, no need */
 #define FEW_BYTES    32 /* of such packs, where values are structures */
@@ -178,13 +179,15 @@ static uint8_t choose_turns(const qn_fold_making *m, uint32_t asked)
 
 /* Sums on an H200, with 4 and 8 packs under way, of a copy's speed: of 333 columns of int8 0.78 and
  * 0.90, along the middle of (n, 236, 217) 0.62 and 0.71, of (n, 1000, 64) of int8 0.84 and 0.94, of
- * int16 1.00 and 0.90. */
+ * int16 1.00 and 0.90. Values that are bytes themselves the compiler packs: with 8, some go to
+ * local memory, and `a > b ? a : b` of int8 had 0.22. */
 uint8_t qn_fold_pack_turns(const qn_fold_making *m)
 {
     const qn_fold_form *f = &m->fold->form;
     const uint32_t bytes = qn_fold_unit_bytes(f, m->operands, m->inputs);
     const bool compound = m->rules->compound && !m->rules->keyed;
-    const bool narrow = bytes == f->lanes && !compound; /* one input, of bytes */
+    const bool packed = m->rules->value_size > 0 && m->rules->value_size < LEAST_VALUE;
+    const bool narrow = bytes == f->lanes && !compound && !packed; /* one input, of bytes */
     const uint32_t all = compound ? FEW_BYTES : (narrow ? 2 : 1) * QN_FOLD_COLUMN_BYTES;
     return (uint8_t)qn_power_of_two(qn_over(all, bytes), narrow ? 2 * PACK_TURNS : PACK_TURNS);
 }
