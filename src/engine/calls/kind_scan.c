@@ -109,10 +109,32 @@ static bool may_repeat(const qn_call *call)
     return plain;
 }
 
-static void plan(qn_call *call)
+/* True when no result depends on an input: those of an exclusive scan of single elements are the
+ * identity, unless post looks at inputs itself. */
+static bool ignores_inputs(const qn_call *call)
 {
     const quern_kernel *kernel = call->kernel;
+    bool ignores = kernel->exclusive && call->count > 0 && may_repeat(call);
+    for (int d = 0; d < call->ndim; d++) {
+        ignores &= (call->axes >> d & 1) == 0 || call->shape[d] == 1;
+    }
+    for (uint32_t p = 0; p < kernel->signature.input_count; p++) {
+        ignores &= !qn_text_uses(kernel->texts[QN_POST].text, kernel->parameter_names[p]);
+    }
+    return ignores;
+}
+
+static void plan(qn_call *call)
+{
+    static const int64_t nowhere[QUERN_MAX_NDIM] = {0};
+    const quern_kernel *kernel = call->kernel;
     uint32_t size = qn_scan_value_size(call);
+    qn_operand operands[QUERN_MAX_PARAMETERS];
+    memcpy(operands, call->operands, call->operand_count * sizeof *operands);
+    const bool ignores = ignores_inputs(call);
+    for (uint32_t k = 0; k < call->input_operands && ignores; k++) {
+        operands[k].strides = nowhere; /* one element is read */
+    }
     qn_fold_rules rules = {.axes = call->axes,
                            .scan = true,
                            .ordered = true,
@@ -124,8 +146,8 @@ static void plan(qn_call *call)
                            .pack_bytes = qn_call_pack_bytes(call, call->operand_count),
                            .processors = kernel->engine->processors,
                            .shared = kernel->engine->shared_bytes};
-    qn_fold_make_scan(&call->fold, call->operands, call->operand_count, call->ndim, call->shape,
-                      &rules, size);
+    qn_fold_make_scan(&call->fold, operands, call->operand_count, call->ndim, call->shape, &rules,
+                      size);
     if (call->fold.form.split) {
         call->zeroed_bytes = board_bytes(&call->fold, size != 0 ? size : QN_VALUE_BYTES);
     }
