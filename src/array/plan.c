@@ -220,7 +220,7 @@ static int64_t choose_head(const walk *w, const qn_operand *operands)
  * many for a pack: each sector would be written many times. The threads of a warp had better write
  * to it together, an element each. So with narrow rows that have gaps between them: of a copy's
  * speed on an H200, by packs and by elements, rows of 4 float32 with gaps of 8 0.47 and 0.64, of 12
- * with gaps of 10 0.31 and 0.52, of 4 float16 with gaps of 4 0.44 and 0.69; but of 16 int8 with
+ * with gaps of 10 0.31 and 0.51, of 4 float16 with gaps of 4 0.44 and 0.69; but of 16 int8 with
  * gaps of 16 0.67 and 0.54. And with packs that are mostly alone in a sector: rows of 4 uint8 21
  * bytes apart 0.24 and 0.56. The software device, whose memory has no sectors, would take three
  * times as long for rows of 8 float32. */
