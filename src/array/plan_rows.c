@@ -23,9 +23,9 @@
 #define CLEARLY     90 /* percent of the cost by the rule up to which its alternatives are better */
 #define MOST_TURNS  4
 #define CACHE_BYTES (32 << 20) /* of what all blocks have moved, what the cache still has */
-#define UNDER_WAY   64         /* bytes of inputs that a thread reads at once; of one, half */
+#define UNDER_WAY   32         /* bytes of inputs that a thread reads at once, */
 #define LONGEST     96 /* elements of all operands in a thread's text, where turns are tried */
-#define ELEMENTS    32 /* that a thread takes of all inputs, unless a pack has more; of two, twice */
+#define ELEMENTS    32 /* that a thread takes of two inputs, unless a pack has more; of more, half */
 
 /* ---- costs ---------------------------------------------------------------------------------- */
 
@@ -221,22 +221,33 @@ static qn_access access_of(const qn_plan *p, const qn_operand *operands, size_t 
 /* ---- threads -------------------------------------------------------------------------------- */
 
 /* Packs that a thread takes: enough bytes of inputs for reads to be under way, and not so many
- * elements that the text grows long, which the operation has for each. */
+ * elements that the text grows long, which the operation has for each. Of several inputs of which
+ * one has less than 16 bytes in a pack, twice as many, but no more elements than the widest packs
+ * have, or twice as many as those where an input is narrower still: on an H200 a sum of six
+ * bfloat16 by 8 bytes 0.90 and 1.06 of a copy's speed, comparing two int8 by 8 0.54 and 0.68. */
 static uint8_t choose_turns(const qn_plan *p, const qn_operand *operands, size_t operand_count)
 {
     const uint32_t lanes = p->form.lanes;
-    uint32_t bytes = 0, inputs = 0, turns = MOST_TURNS;
+    uint32_t bytes = 0, inputs = 0, turns = MOST_TURNS, narrowest = QN_ACCESS_BYTES, widest = 1;
     for (size_t k = 0; k < operand_count; k++) {
+        widest = QN_MAX(widest, operands[k].item_size);
         if (p->form.access[k] != QN_ACCESS_BROADCAST && !operands[k].output) {
             bytes += lanes * operands[k].item_size;
+            narrowest = QN_MIN(narrowest, operands[k].item_size);
             inputs++;
         }
     }
-    const uint32_t most = inputs == 2 ? 2 * ELEMENTS : ELEMENTS;
-    const uint32_t under_way = inputs > 1 ? UNDER_WAY : UNDER_WAY / 2;
-    while (turns > 1 && lanes > 1 &&
-           (turns * bytes > under_way || turns * lanes * QN_MAX(inputs, 1u) > most)) {
-        turns /= 2;
+    const uint32_t pack = QN_MAX(1, QN_ACCESS_BYTES / widest); /* elements of the widest packs */
+    const uint32_t most = inputs > 2 ? ELEMENTS / 2 : ELEMENTS;
+    const bool bytes_apart = narrowest == 1 || pack * narrowest < QN_ACCESS_BYTES;
+    const uint32_t cap = bytes_apart ? 2 * pack : pack;
+    const bool small = inputs > 1 && lanes * narrowest < QN_ACCESS_BYTES;
+    for (; turns > 1 && lanes > 1; turns /= 2) {
+        const uint32_t times = small && turns * lanes <= cap ? 2 : 1;
+        if (turns * bytes <= times * UNDER_WAY &&
+            turns * lanes * QN_MAX(inputs, 1u) <= times * most) {
+            break;
+        }
     }
     return (uint8_t)turns;
 }
