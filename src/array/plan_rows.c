@@ -23,7 +23,7 @@
 #define CLEARLY     90 /* percent of the cost by the rule up to which its alternatives are better */
 #define MOST_TURNS  4
 #define CACHE_BYTES (32 << 20) /* of what all blocks have moved, what the cache still has */
-#define UNDER_WAY   32         /* bytes of inputs that a thread reads at once, */
+#define UNDER_WAY   32         /* bytes of inputs that a thread reads at once */
 #define LONGEST     96 /* elements of all operands in a thread's text, where turns are tried */
 #define ELEMENTS    32 /* that a thread takes of two inputs, unless a pack has more; of more, half */
 

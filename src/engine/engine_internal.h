@@ -183,7 +183,7 @@ struct quern_kernel {
     quern_dtype value_dtype; /**< that reduce_type or scan_type names; NONE: it names none */
     bool has_identity, separate_axes;
     bool ordered;             /**< values are combined in the order of the axes */
-    bool exclusive;           /**< a scan that leaves out the element itself */
+    bool exclusive, blind;    /**< a scan that leaves out the element itself; post sees no input */
     bool uses_position;       /**< the texts use the position, or those along axes */
     bool uses_axes, counts;   /**< the texts use `_ind`, `_in_ind` or `_out_ind`; their size() */
     unsigned names;           /**< qn_cupy_names */
@@ -224,7 +224,7 @@ bool qn_kernel_includes(const quern_kernel *kernel);
 void qn_names_study(quern_kernel *kernel);
 /** Find what is asked of the texts in every call. */
 void qn_kernel_study(quern_kernel *kernel);
-/** Find an output that the kernel surely never assigns. */
+/** Find an output that the kernel surely never assigns, and whether post surely sees no input. */
 void qn_outputs_study(quern_kernel *kernel);
 /** Refuse the kernel for it, or warn. Called after the compiler, whose findings come first. */
 quern_status qn_outputs_judge(const quern_kernel *kernel);

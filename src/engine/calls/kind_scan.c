@@ -113,27 +113,26 @@ static bool may_repeat(const qn_call *call)
  * identity, unless post looks at inputs itself. */
 static bool ignores_inputs(const qn_call *call)
 {
-    const quern_kernel *kernel = call->kernel;
-    bool ignores = kernel->exclusive && call->count > 0 && may_repeat(call);
-    for (int d = 0; d < call->ndim; d++) {
-        ignores &= (call->axes >> d & 1) == 0 || call->shape[d] == 1;
+    bool ignores = call->kernel->exclusive && call->kernel->blind && call->count > 0;
+    for (int d = 0; d < call->ndim && ignores; d++) {
+        ignores = (call->axes >> d & 1) == 0 || call->shape[d] == 1;
     }
-    for (uint32_t p = 0; p < kernel->signature.input_count; p++) {
-        ignores &= !qn_text_uses(kernel->texts[QN_POST].text, kernel->parameter_names[p]);
-    }
-    return ignores;
+    return ignores && may_repeat(call);
 }
 
 static void plan(qn_call *call)
 {
     static const int64_t nowhere[QUERN_MAX_NDIM] = {0};
     const quern_kernel *kernel = call->kernel;
+    const qn_operand *operands = call->operands;
+    qn_operand single[QUERN_MAX_PARAMETERS];
     uint32_t size = qn_scan_value_size(call);
-    qn_operand operands[QUERN_MAX_PARAMETERS];
-    memcpy(operands, call->operands, call->operand_count * sizeof *operands);
-    const bool ignores = ignores_inputs(call);
-    for (uint32_t k = 0; k < call->input_operands && ignores; k++) {
-        operands[k].strides = nowhere; /* one element is read */
+    if (ignores_inputs(call)) { /* one element of each is read */
+        memcpy(single, operands, call->operand_count * sizeof *single);
+        for (uint32_t k = 0; k < call->input_operands; k++) {
+            single[k].strides = nowhere;
+        }
+        operands = single;
     }
     qn_fold_rules rules = {.axes = call->axes,
                            .scan = true,

@@ -3,8 +3,9 @@
  * outputs: finds outputs that a kernel never assigns, and whose memory nobody would write. In: a
  * kernel's texts. Out: if it assigns none of its outputs, an error at the place where one is only
  * read, or about the whole text; if it assigns some, a warning about the first of the others,
- * because an array that is passed may be left as it is on purpose. The thing to know: only certain
- * cases are reported, because a macro, a reference or a function of the preamble may assign.
+ * because an array that is passed may be left as it is on purpose. Also whether the text sees no
+ * input. The thing to know: only what is certain is said, because a macro, a reference or a
+ * function of the preamble may assign.
  */
 #include "engine/engine_internal.h"
 #include <string.h>
@@ -28,8 +29,8 @@ static bool has_other_words(const quern_kernel *kernel, const char *text)
     return !known;
 }
 
-/* Could a macro of another text, of the options or of a header assign the output? */
-static bool macro_may_assign(const quern_kernel *kernel, const char *text, const char *name)
+/* Could a macro of another text, of the options or of a header name the parameter? */
+static bool macro_may_name(const quern_kernel *kernel, const char *text, const char *name)
 {
     for (int t = 0; t < QN_TEXTS; t++) {
         const char *other = kernel->texts[t].text;
@@ -86,10 +87,15 @@ void qn_outputs_study(quern_kernel *kernel)
     for (uint32_t p = kernel->signature.input_count; p < kernel->signature.count; p++) {
         const char *name = kernel->parameter_names[p];
         if (kernel->signature.parameters[p].raw || kernel->uses_array[p] ||
-            qn_text_may_assign(text, name, functions) || macro_may_assign(kernel, text, name)) {
+            qn_text_may_assign(text, name, functions) || macro_may_name(kernel, text, name)) {
             kernel->assigns_some = true;
         } else if (!kernel->unassigned) {
             kernel->unassigned = name;
         }
+    }
+    kernel->blind = true;
+    for (uint32_t p = 0; p < kernel->signature.input_count; p++) {
+        const char *name = kernel->parameter_names[p];
+        kernel->blind &= !qn_text_uses(text, name) && !macro_may_name(kernel, text, name);
     }
 }

@@ -72,6 +72,39 @@ Test(plan, known_layouts)
     }
 }
 
+/* Rows of a contiguous input to rows further apart, which no packs of 16 bytes suit: packs write an
+ * element after the other, so where most packs of a row have a sector of their own, or the row is
+ * narrow, threads take single elements. */
+Test(plan, rows_to_rows_with_gaps)
+{
+    static const struct {
+        uint32_t item;
+        int64_t row, pitch;
+        bool packs;
+    } cases[] = {
+        {1, 4, 5, true},   {1, 4, 19, true},   {1, 4, 21, false},  {1, 4, 45, false},
+        {1, 16, 17, true}, {1, 16, 27, true},  {2, 20, 21, false}, {2, 24, 27, false},
+        {2, 32, 37, true}, {4, 12, 13, false}, {4, 16, 17, true},  {4, 28, 31, true},
+        {8, 6, 9, false},  {8, 10, 13, false}, {8, 32, 59, true},
+    };
+    for (size_t c = 0; c < QN_COUNT(cases); c++) {
+        const int64_t item = cases[c].item, extent[] = {100000, cases[c].row};
+        const int64_t strides[][2] = {{item * cases[c].row, item}, {item * cases[c].pitch, item}};
+        qn_operand operands[2];
+        for (int k = 0; k < 2; k++) {
+            operands[k] = (qn_operand){
+                extent, strides[k], (char *)((uintptr_t)(1 + k) << 30), 2, (uint32_t)item,
+                k == 1, QN_STR("x")};
+        }
+        const qn_plan_rules rules = {.pack_bytes = 16, .torn = true};
+        qn_plan plan;
+        qn_plan_make(&plan, operands, 2, 2, extent, extent[0] * extent[1], &rules);
+        cr_expect_eq(plan.form.lanes > 1, cases[c].packs,
+                     "%lld of %lld bytes, %lld apart: %d lanes", (long long)cases[c].row,
+                     (long long)item, (long long)cases[c].pitch, plan.form.lanes);
+    }
+}
+
 /* A contiguous input and an output of int8 with gaps: which of the output's sectors are asked for
  * early. */
 static const struct early_case {
