@@ -32,9 +32,16 @@ HOLE_aligned
             if (!_quern_inside) {
                 continue;
             }
-#pragma unroll(_quern_known > 0 ? _quern_known : _quern_turns)
-            for (int _quern_spot = _quern_begin; _quern_spot < _quern_end; _quern_spot++) {
-HOLE_body
+            int _quern_at = _quern_begin;
+#pragma unroll(_quern_known > 0 ? _quern_known : 1)
+            for (; _quern_at + _quern_together <= _quern_end; _quern_at += _quern_together) {
+                constexpr int _quern_batch = _quern_together;
+#include "elementwise_images_batch.inc"
+            }
+#pragma unroll(_quern_known > 0 ? _quern_known : 1)
+            for (; _quern_at < _quern_end; _quern_at++) {
+                constexpr int _quern_batch = 1;
+#include "elementwise_images_batch.inc"
             }
         }
         __syncthreads();

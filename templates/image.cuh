@@ -40,21 +40,27 @@ __device__ __forceinline__ int settled(int n)
     return n;
 }
 
-// Begin to bring a run in, that begins at byte `offset` of a box.
+// Begin to bring a run in, of elements of I bytes. `low`, `high`: what memory there is, in bytes from
+// its begin. Mostly that has all of the run's words; else elements are asked one by one where it does
+// not, as far as it goes.
 template <int I_>
-__device__ __forceinline__ void bring_run(char *to, const char *box, int offset, int bytes,
-                                          const sharing &share, const site &there)
+__device__ __forceinline__ void bring_run(char *to, const char *from, int bytes,
+                                          const sharing &share, int low, int high)
 {
     typedef typename word<I_>::type element;
-    const char *const from = box + offset;
+    const int past = (int)((size_t)from & 15), step = 16 << share.shift;
+    int at = 16 * share.mine - past;
+    if (low <= -past && high >= bytes + 15) {
+        bring_words(to, from, at, bytes, step);
+        return;
+    }
 #pragma unroll 1
-    for (int at = 16 * share.mine - (int)((size_t)from & 15); at < bytes;
-         at += 16 << share.shift) {
-        if (offset + at >= there.from && offset + at + 16 <= there.to) {
+    for (; at < bytes; at += step) {
+        if (at >= low && at + 16 <= high) {
             bring_word(to + at, from + at);
         } else {
 #pragma unroll 1
-            for (int b = max(at, 0); b < min(at + 16, bytes); b += I_) {
+            for (int b = max(at, max(low, 0)); b < min(at + 16, min(bytes, high)); b += I_) {
                 *(element *)(to + b) = *(const element *)(from + b);
             }
         }

@@ -63,6 +63,25 @@ template <int B_ = 16> __device__ __forceinline__ void bring_word(void *to, cons
     *(typename word<B_>::type *)to = *(const typename word<B_>::type *)from;
 #endif
 }
+// The same of words of 16 bytes, from byte `at` on each `step`th as long as it lies below `end`. The
+// place in shared memory is converted once.
+__device__ __forceinline__ void bring_words(void *to, const void *from, int at, int end, int step)
+{
+#if __CUDA_ARCH__ >= 800
+    const unsigned room = (unsigned)__cvta_generic_to_shared(to);
+#pragma unroll 1
+    for (; at < end; at += step) {
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(room + at),
+                     "l"((const char *)from + at)
+                     : "memory");
+    }
+#else
+#pragma unroll 1
+    for (; at < end; at += step) {
+        bring_word((char *)to + at, (const char *)from + at);
+    }
+#endif
+}
 // Wait for all words that this thread has begun to bring.
 __device__ __forceinline__ void await_words()
 {

@@ -72,18 +72,15 @@ HOLE_row
             }
             quern::front<_type_reduce> _quern_front[1] = {_quern_pieces ? _quern_carried
                                                                         : _quern_initial};
-            int _quern_first = 0;
+            const int _quern_end = _quern_length;
+            int _quern_at = 0;
             if (!_quern_front[0].has) {
-                constexpr int _quern_spot = 0;
+                constexpr int _quern_batch = 1;
                 constexpr bool _quern_has = false;
 #include "scan_boxed_give.inc"
-                _quern_first = 1;
+                _quern_at = 1;
             }
-#pragma unroll(_quern_known > 0 ? _quern_known : _quern_turns)
-            for (int _quern_spot = _quern_first; _quern_spot < _quern_length; _quern_spot++) {
-                constexpr bool _quern_has = true;
-#include "scan_boxed_give.inc"
-            }
+#include "scan_boxed_rest.inc"
             _quern_carried = _quern_front[0];
         }
         __syncthreads();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// z[i][j] = 2 x[j][i] + y[i][j]: templates/elementwise_images.cu by hand. A box has 64 columns of x,
-// and a piece of 16 of each. -DKNOWN=16: the compiler knows how many.
+// z[i][j] = 2 x[j][i] + y[i][j]: templates/elementwise_images.cu by hand. A box has 64 columns of
+// x, and a piece of 16 of each. -DKNOWN=16: the compiler knows how many.
 //
 //   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DKNOWN=0 tests/template/drive_images.cu
 #include "axpy.cuh"
@@ -18,7 +18,7 @@
         float *__restrict__ _quern_array2, const quern::fold<int, 2, 3> _quern_walk
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
-    constexpr int _quern_turns = 4, _quern_known = KNOWN;
+    constexpr int _quern_together = 4, _quern_known = KNOWN;
 #define HOLE_shared                                                                                \
     constexpr int _quern_scans = 64, _quern_shares = KNOWN ? 1 : 4;                                \
     const int _quern_each = (int)_quern_walk.units / _quern_shares;                                \
@@ -39,10 +39,15 @@
     }
 #define HOLE_again
 #define HOLE_aligned const bool _quern_inside = _quern_number < here;
+#define HOLE_single                                                                                \
+    float taken[_quern_batch];                                                                     \
+    for (int item = 0; item < _quern_batch; item++) {                                              \
+        taken[item] = room[(_quern_at + item) * _quern_scans + _quern_number];                     \
+    }
 #define HOLE_body                                                                                  \
-    float &element = room[_quern_spot * _quern_scans + _quern_number];                             \
+    const float x = taken[_quern_item];                                                            \
     const float y = _quern_array1[(from + _quern_number) * _quern_length + _quern_spot];           \
-    _quern_operation(element, y, element, 0);
+    _quern_operation(x, y, room[_quern_spot * _quern_scans + _quern_number], 0);
 #define HOLE_keep                                                                                  \
     for (int at = threadIdx.x; at < here * _quern_length; at += 256) {                             \
         const int row = at / _quern_length, spot = at % _quern_length;                             \

@@ -18,7 +18,7 @@
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
     constexpr bool _quern_exclusive = EXCLUSIVE, _quern_pieces = true, _quern_bundles = true;      \
-    constexpr int _quern_turns = 4, _quern_known = 0, _quern_lanes = 1, _quern_bunch = 5;
+    constexpr int _quern_together = 4, _quern_known = 0, _quern_lanes = 1, _quern_bunch = 5;
 #define HOLE_strips STRIPS
 #define HOLE_find
 #define HOLE_site                                                                                  \
@@ -51,8 +51,13 @@
         }                                                                                          \
     }
 #define HOLE_row       const bool _quern_inside = _quern_number < here;
-#define HOLE_take      float &element = room[_quern_number * pitch + _quern_spot];
-#define HOLE_arguments element, 0
+#define HOLE_take                                                                                  \
+    float taken[_quern_batch];                                                                     \
+    for (int item = 0; item < _quern_batch; item++) {                                              \
+        taken[item] = room[_quern_number * pitch + _quern_at + item];                              \
+    }
+#define HOLE_item      float &element = room[_quern_number * pitch + _quern_spot];
+#define HOLE_arguments taken[_quern_item], 0
 #define HOLE_give      _quern_post(element, element, 0, _quern_value.value);
 
 #if TILES

@@ -140,16 +140,21 @@ static void each_run(qn_text *out, const qn_call *call, uint32_t k)
 
 void qn_source_image_bring(qn_text *out, const qn_call *call, uint32_t k)
 {
+    /* or the compiler would find these anew for each run */
+    qn_text_printf(out,
+                   "        const int _quern_from%u = quern::settled(_quern_lies%u.from);\n"
+                   "        const int _quern_to%u = quern::settled(_quern_lies%u.to);\n",
+                   k, k, k, k);
     each_run(out, call, k);
     qn_text_printf(
         out,
         "            if (_quern_inside) {\n"
         "                quern::bring_run<%u>(_quern_memory + _quern_lies%u.base + _quern_spot, "
-        "_quern_piece%u + _quern_lies%u.below, _quern_offset, _quern_run%u, _quern_share%u, "
-        "_quern_lies%u);\n"
+        "_quern_piece%u + _quern_lies%u.below + _quern_offset, _quern_run%u, _quern_share%u, "
+        "_quern_from%u - _quern_offset, _quern_to%u - _quern_offset);\n"
         "            }\n"
         "        }\n",
-        call->operands[k].item_size, k, k, k, k, k, k);
+        call->operands[k].item_size, k, k, k, k, k, k, k);
 }
 
 void qn_source_image_take(qn_text *out, const qn_call *call, uint32_t k)

@@ -271,6 +271,8 @@ quern_status qn_scan_apart_source(qn_text *out, const qn_call *call, qn_header *
 
 /** Writes the address of the element at hand for operand `k` there. */
 typedef void qn_shelf_writer(qn_text *out, const qn_call *call, uint32_t k);
+/** The value of input `k` there. */
+void qn_source_shelf_value(qn_text *out, const qn_call *call, uint32_t k, qn_shelf_writer *shelf);
 /** The element's inputs, called `NAMEk`; `_quern_inputK` and its position as arguments of map; what
  * is called `NAMEk` left in the place of outputs. */
 void qn_source_shelves_take(qn_text *out, const qn_call *call, qn_shelf_writer *shelf,
@@ -303,6 +305,9 @@ void qn_source_boxes_keep(qn_text *out, const qn_call *call);
 void qn_source_boxes_row(qn_text *out, const qn_call *call);
 /** The address of its element `_quern_spot` in shared memory. */
 void qn_source_boxes_shelf(qn_text *out, const qn_call *call, uint32_t k);
+/** The inputs of a batch of elements; those of one of them, called `NAMEk`. */
+void qn_source_boxes_take(qn_text *out, const qn_call *call);
+void qn_source_boxes_inputs(qn_text *out, const qn_call *call, const char *name);
 /** For maps: how many threads share a scan, and how many elements each has; an element. */
 void qn_source_map_shares(qn_text *out, const qn_call *call);
 void qn_source_map_body(qn_text *out, const qn_call *call);

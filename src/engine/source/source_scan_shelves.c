@@ -12,19 +12,23 @@ static const char *type_of(const qn_call *call, uint32_t k)
     return qn_source_type(call, call->operand_parameter[k]);
 }
 
+void qn_source_shelf_value(qn_text *out, const qn_call *call, uint32_t k, qn_shelf_writer *shelf)
+{
+    if (qn_source_is_bool(call, k)) {
+        qn_text_puts(out, "quern::truth");
+    } else {
+        qn_text_printf(out, "*(const %s *)", type_of(call, k));
+    }
+    shelf(out, call, k);
+}
+
 void qn_source_shelves_take(qn_text *out, const qn_call *call, qn_shelf_writer *shelf,
                             const char *name)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
-        const char *type = type_of(call, k);
         qn_source_indent(out, 4);
-        qn_text_printf(out, "const %s %s%u = ", type, name, k);
-        if (qn_source_is_bool(call, k)) {
-            qn_text_puts(out, "quern::truth");
-        } else {
-            qn_text_printf(out, "*(const %s *)", type);
-        }
-        shelf(out, call, k);
+        qn_text_printf(out, "const %s %s%u = ", type_of(call, k), name, k);
+        qn_source_shelf_value(out, call, k, shelf);
         qn_text_puts(out, ";\n");
     }
 }
