@@ -24,10 +24,11 @@ static int64_t processors(void)
     return info.processors;
 }
 
-/* So many tiles are enough for every block that the device holds at once. */
-static int64_t least_tiles(void)
+/* So many tiles of elements of `size` bytes are enough for every block that the device holds at
+ * once. */
+static int64_t least_tiles(int64_t size)
 {
-    return 12 * processors();
+    return (size == 2 ? 12 : size == 4 ? 18 : 24) * processors();
 }
 
 /* Rows of elements of `size` bytes in memory, and what their scans are. */
@@ -113,14 +114,13 @@ static void check_sums(bool exclusive)
 {
     static const element types[] = {{QUERN_INT16, 2}, {QUERN_INT32, 4}, {QUERN_INT64, 8}};
     const quern_scan_options options = {.size = sizeof options, .exclusive = exclusive};
-    const int64_t tiles = least_tiles();
-    const int cases = tiles > 100 ? 4 : 18;
+    const int cases = processors() > 8 ? 4 : 18;
     quern_kernel *kernel;
     OK(quern_scan(&kernel, engine, "T x", "T y", "x", "a + b", "y = a", "0", &options));
     srand(exclusive ? 5 : 3);
     for (int n = 0; n < drawn(cases); n++) {
         const element t = types[n % 3];
-        rows r = draw_rows(t.size, tiles);
+        rows r = draw_rows(t.size, least_tiles(t.size));
         fill(&r, exclusive);
         cr_expect_eq(wrong_bytes(kernel, t, &r, n % 4 == 3, "held in"), 0,
                      "case %d: %lld rows of %lld, %lld bytes", n, (long long)r.count,
@@ -313,10 +313,9 @@ Test(held_rows, order_counts)
 {
     const element t = {QUERN_UINT32, 4};
     quern_kernel *kernel = ordered_kernel();
-    const int64_t tiles = least_tiles();
     srand(8);
-    for (int n = 0; n < (tiles > 100 ? 2 : 8); n++) {
-        rows r = draw_rows(t.size, tiles);
+    for (int n = 0; n < (processors() > 8 ? 2 : 8); n++) {
+        rows r = draw_rows(t.size, least_tiles(t.size));
         fill_steps(r.from, r.all);
         memcpy(r.expected, r.from, (size_t)(r.all * t.size));
         for (int64_t row = 0; row < r.count; row++) {
@@ -335,7 +334,7 @@ Test(held_rows, order_counts)
 /* Two inputs, one number for all elements, an output that is wider, and one that counts. */
 Test(held_rows, several_operands)
 {
-    const int64_t tiles = least_tiles(), length = (tiles + 1) * (int64_t)(TILE / 4) + 5;
+    const int64_t length = (least_tiles(4) + 1) * (int64_t)(TILE / 4) + 5;
     int32_t *from = malloc((size_t)length * sizeof *from);
     int64_t *sums = malloc((size_t)length * sizeof *sums);
     int32_t *places = malloc((size_t)length * sizeof *places);
