@@ -379,10 +379,14 @@ static bool share(walk *w, const qn_operand *operands, const qn_plan_rules *rule
     }
     const bool tiled = qn_plan_is_tiled(w->plan, operands, w->operands, w->ndim, side);
     const bool asked = tiled && rules->setting.tile;
+    bool as_it_is = false;
     if (!asked && qn_plan_runs(w->plan, operands, w->operands, w->ndim, tiled, pack_bytes(rules),
-                               rules->torn)) {
+                               rules->torn, &as_it_is)) {
         w->ndim = w->plan->form.ndim;
         return true;
+    }
+    if (as_it_is) {
+        return false;
     }
     if (rules->torn && qn_plan_thin(w->plan, operands, w->operands, w->ndim, true, false)) {
         return true; /* left to boxes in runs, which do not suit */

@@ -249,9 +249,9 @@ bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_cou
 bool qn_plan_outdoes_tiles(const qn_plan *plan, const qn_operand *operands, size_t operand_count,
                            int ndim, int side);
 /** The same by boxes in runs. `pack`: bytes of one of the output, at most; `torn`: as in the rules.
- */
+ * *as_it_is: boxes suit, but no kind of them pays. */
 bool qn_plan_runs(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
-                  bool tiled, uint32_t pack, bool torn);
+                  bool tiled, uint32_t pack, bool torn, bool *as_it_is);
 
 /** Walk by boxes of words where small arrays of a batch lie in different orders and are aligned,
  * unless they fill tiles of `side` elements. Splits the dimensions and fills the plan; false, with
