@@ -225,11 +225,16 @@ static int64_t choose_head(const walk *w, const qn_operand *operands)
  * bytes apart 0.24 and 0.56. The software device, whose memory has no sectors, would take three
  * times as long for rows of 8 float32. */
 #define MANY       8
-#define LEAST      2  /* bytes of an element of narrow rows, */
-#define NARROW_ROW 48 /* and of such a row */
-static bool is_narrow(const walk *w, const qn_operand *o)
+#define LEAST      2  /* bytes of an element of narrow rows */
+#define NARROW_ROW 48 /* and of such a row; */
+#define BYTE_ROW   24 /* of one of bytes, which no sector has with another row: */
+static bool is_narrow(const walk *w, const qn_operand *o, size_t k)
 {
-    return w->plan->extent[w->ndim - 1] * o->item_size <= NARROW_ROW && o->item_size >= LEAST;
+    const int64_t row = w->plan->extent[w->ndim - 1] * o->item_size;
+    const int64_t pitch = qn_magnitude(w->plan->stride[k][w->ndim - 2]);
+    return o->item_size >= LEAST
+               ? row <= NARROW_ROW
+               : row <= BYTE_ROW && w->plan->form.lanes > LEAST && pitch >= row + QN_SECTOR_BYTES;
 }
 
 /* True where ten of the widest packs of a row meet six sectors or more: then narrower ones are no
@@ -251,8 +256,8 @@ static bool scattered(const walk *w, const qn_operand *operands, size_t k, bool 
 {
     const qn_operand *o = &operands[k];
     const uint8_t access = w->plan->form.access[k];
-    const bool rows =
-        torn && w->ndim > 1 && w->plan->form.lanes > 1 && (is_narrow(w, o) || packs_apart(w, o, k));
+    const bool rows = torn && w->ndim > 1 && w->plan->form.lanes > 1 &&
+                      (is_narrow(w, o, k) || packs_apart(w, o, k));
     const bool many = access == QN_ACCESS_CONTIGUOUS && (rows || w->plan->form.lanes >= MANY);
     return o->output && (access == QN_ACCESS_STRIDED || many) &&
            qn_magnitude(w->plan->stride[k][w->ndim - 1]) < QN_SECTOR_BYTES;
