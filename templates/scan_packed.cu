@@ -22,9 +22,9 @@ HOLE_initial
     // of a row are neighbours or, if strewn, lie apart, so that neighbours have columns side by side.
     // Threads left over have a place behind the last.
     const int _quern_abreast = (int)blockDim.x / _quern_width;
-    const int _quern_at =
+    const int _quern_own =
         _quern_strewn ? (int)threadIdx.x / _quern_abreast : threadIdx.x & (_quern_width - 1);
-    const int _quern_beside = _quern_strewn ? (int)threadIdx.x - _quern_at * _quern_abreast
+    const int _quern_beside = _quern_strewn ? (int)threadIdx.x - _quern_own * _quern_abreast
                                             : (int)threadIdx.x / _quern_width;
     const int _quern_each = (int)_quern_walk.head;
     // What lies in front of each row's piece; and the values of the warps of broad rows, or of all
@@ -43,7 +43,7 @@ HOLE_outer
             _quern_pieces ? (int)min(_quern_walk.units, _quern_walk.covered - _quern_start)
                           : (int)_quern_walk.units;
         const int _quern_count = _quern_rows * _quern_length;
-        const int _quern_from = min(_quern_at * _quern_each, _quern_length);
+        const int _quern_from = min(_quern_own * _quern_each, _quern_length);
 HOLE_piece
 HOLE_shared
 HOLE_fetch
@@ -61,8 +61,14 @@ HOLE_fetch
                 _quern_column -= _quern_apart;
                 _quern_above++;
             }
-            const int _quern_to =
-                _quern_row < _quern_rows ? min(_quern_from + _quern_each, _quern_length) : _quern_from;
+            if (_quern_known > 0 && _quern_row >= _quern_rows) {
+                continue;
+            }
+            const int _quern_begin = _quern_known > 0 ? 0 : _quern_from;
+            const int _quern_to = _quern_known > 0 ? _quern_known
+                                  : _quern_row < _quern_rows
+                                      ? min(_quern_from + _quern_each, _quern_length)
+                                      : _quern_from;
             quern::front<_type_reduce> _quern_front = _quern_initial;
             if (_quern_start > 0 && _quern_row < _quern_rows) {
                 _quern_front.value = _quern_carried[_quern_row];
@@ -70,15 +76,18 @@ HOLE_fetch
             }
             if constexpr (_quern_again) {
                 _quern_slot _quern_sum;
-#pragma unroll 4
-                for (int _quern_spot = _quern_from; _quern_spot < _quern_to; _quern_spot++) {
-HOLE_take
-                    const _type_reduce _quern_mapped = _quern_map(HOLE_arguments);
-                    _quern_sum.value = _quern_spot == _quern_from
-                                           ? _quern_mapped
-                                           : _quern_scan(_quern_sum.value, _quern_mapped);
+                int _quern_at = _quern_begin;
+#pragma unroll 1
+                for (; _quern_at + _quern_together <= _quern_to; _quern_at += _quern_together) {
+                    constexpr int _quern_batch = _quern_together;
+#include "scan_packed_sum.inc"
                 }
-                const quern::share _quern_share = {_quern_at, _quern_from < _quern_to,
+#pragma unroll 1
+                for (; _quern_at < _quern_to; _quern_at++) {
+                    constexpr int _quern_batch = 1;
+#include "scan_packed_sum.inc"
+                }
+                const quern::share _quern_share = {_quern_own, _quern_from < _quern_to,
                                                    _quern_to == _quern_length};
                 if constexpr (_quern_strewn) {
                     quern::join_strewn(_quern_front, _quern_sum, _quern_share, _quern_width,
@@ -88,12 +97,16 @@ HOLE_take
                                                          _quern_width, _quern_totals, _quern_scan);
                 }
             }
-#pragma unroll 4
-            for (int _quern_spot = _quern_from; _quern_spot < _quern_to; _quern_spot++) {
-HOLE_take
-                const _quern_slot _quern_value = quern::next_value<_quern_exclusive>(
-                    _quern_front, _quern_map(HOLE_arguments), _quern_scan);
-HOLE_give
+            int _quern_at = _quern_begin;
+#pragma unroll(_quern_known > 0 ? _quern_known : 1)
+            for (; _quern_at + _quern_together <= _quern_to; _quern_at += _quern_together) {
+                constexpr int _quern_batch = _quern_together;
+#include "scan_packed_give.inc"
+            }
+#pragma unroll(_quern_known > 0 ? _quern_known : 1)
+            for (; _quern_at < _quern_to; _quern_at++) {
+                constexpr int _quern_batch = 1;
+#include "scan_packed_give.inc"
             }
             if (_quern_pieces && _quern_from < _quern_to && _quern_to == _quern_length) {
                 _quern_carried[_quern_row] = _quern_front.value;

@@ -26,6 +26,7 @@
 #define MOST_GAP     12
 #define MOST_MORE    8 /* elements of a lane beyond its part of a row */
 #define WORD         4 /* bytes */
+#define KNOWN        8 /* elements of a row, whose number the code knows: then it has no loop */
 
 /* Instructions, as the generated code has them. */
 #define ELEMENT_COST 9    /* an element whose row has one lane */
@@ -362,6 +363,8 @@ static void fill(const qn_fold_making *m, int64_t room)
     f->splits = 1;
     f->groups = f->outputs / f->across * f->beside;
     f->form.again = f->workers > 1;
+    f->form.known =
+        f->workers == 1 && !f->form.pieces && f->length <= KNOWN ? (uint8_t)f->length : 0;
     f->form.broad = !f->form.strewn && f->workers > QN_WARP;
 }
 

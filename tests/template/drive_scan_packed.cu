@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Sums up to each element of the rows of a matrix of floats, which blocks take as runs of memory:
-// templates/scan_packed.cu by hand. -DAGAIN=1: a row has several lanes, of several warps, or strewn.
-// -DEXCLUSIVE=1: without the element itself. -DWOVEN=1: along columns, which take turns and come in
-// pieces.
+// templates/scan_packed.cu by hand. -DAGAIN=1: a row has several lanes, of several warps, or
+// strewn. -DEXCLUSIVE=1: without the element itself. -DWOVEN=1: along columns, which take turns and
+// come in pieces.
 //
 //   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DAGAIN=1 -DEXCLUSIVE=0 -DWOVEN=0
 //     tests/template/drive_scan_packed.cu
@@ -21,7 +21,8 @@
     constexpr bool _quern_again = AGAIN, _quern_exclusive = EXCLUSIVE, _quern_woven = WOVEN;       \
     constexpr bool _quern_broad = AGAIN && !WOVEN, _quern_strewn = AGAIN && WOVEN,                 \
                    _quern_pieces = WOVEN;                                                          \
-    constexpr int _quern_gap = WOVEN ? 256 : 0;
+    constexpr int _quern_gap = WOVEN ? 256 : 0, _quern_known = AGAIN || WOVEN ? 0 : 3,             \
+                  _quern_together = 3;
 #define HOLE_kept                                                                                  \
     const float *const _quern_place0 =                                                             \
         _quern_array0 + (size_t)_quern_output * _quern_walk.covered;                               \
@@ -38,12 +39,16 @@
 #define HOLE_fetch                                                                                 \
     quern::bring<4, _quern_gap>(_quern_room0, (const char *)_quern_place0, _quern_count * 4);
 #define HOLE_initial _quern_initial.begin(0);
+#define SHELF(place)                                                                               \
+    (*(float *)(_quern_room0 +                                                                     \
+                quern::spot<_quern_gap>(_quern_phase0 + (_quern_line + (place)*_quern_apart) * 4)))
 #define HOLE_take                                                                                  \
-    float &element =                                                                               \
-        *(float *)(_quern_room0 +                                                                  \
-                   quern::spot<_quern_gap>(_quern_phase0 +                                         \
-                                           (_quern_line + _quern_spot * _quern_apart) * 4));
-#define HOLE_arguments element, 0
+    float taken[_quern_batch];                                                                     \
+    for (int item = 0; item < _quern_batch; item++) {                                              \
+        taken[item] = SHELF(_quern_at + item);                                                     \
+    }
+#define HOLE_item      [[maybe_unused]] float &element = SHELF(_quern_spot);
+#define HOLE_arguments taken[_quern_item], 0
 #define HOLE_give      _quern_post(element, element, 0, _quern_value.value);
 #define HOLE_keep                                                                                  \
     quern::take_back<4, _quern_gap>((char *)_quern_place1, _quern_room0, _quern_phase0,            \

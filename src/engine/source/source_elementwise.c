@@ -329,7 +329,7 @@ static void map_holes(qn_text *texts, const qn_call *call)
     qn_source_boxes_seek(&texts[AGAIN], call);
     qn_source_boxes_fetch(&texts[FETCH], call);
     qn_source_boxes_row(&texts[ALIGNED], call);
-    qn_source_boxes_take(&texts[SINGLE], call);
+    qn_source_shelves_take(&texts[SINGLE], call, qn_source_boxes_shelf);
     qn_source_map_body(&texts[BODY], call);
     qn_source_boxes_keep(&texts[KEEP], call);
 }

@@ -31,20 +31,7 @@ static bool is_repeated(const qn_call *call, uint32_t k)
 
 /* ---- the box -------------------------------------------------------------------------------- */
 
-#define TAKEN 12 /* registers for inputs of a map, of which a thread has 48 */
-#define TURNS 4  /* elements of a thread that are under way together */
-
-/* Elements whose inputs a thread reads at once: as many as have registers. */
-static int elements_at_once(const qn_call *call)
-{
-    uint32_t registers = 0;
-    for (uint32_t k = 0; k < call->input_operands; k++) {
-        registers += qn_over(call->operands[k].item_size, 4);
-    }
-    const int most = registers <= TAKEN / 4 ? 4 : registers <= TAKEN / 2 ? 2 : 1;
-    const int known = call->fold.form.known;
-    return known > 0 && known < most ? known : most;
-}
+#define TURNS 4 /* elements of a thread that are under way together */
 
 void qn_source_boxes_form(qn_text *out, const qn_call *call)
 {
@@ -52,7 +39,7 @@ void qn_source_boxes_form(qn_text *out, const qn_call *call)
     qn_source_index_type(out, f->wide);
     qn_source_number(out, "known", f->known);
     qn_source_number(out, "turns", TURNS);
-    qn_source_number(out, "together", elements_at_once(call));
+    qn_source_number(out, "together", qn_source_shelves_together(call));
 }
 
 /* What is to be known of operand `k`, to find where boxes lie; `finder`: who knows it. */
@@ -429,34 +416,6 @@ void qn_source_boxes_shelf(qn_text *out, const qn_call *call, uint32_t k)
     qn_text_puts(out, ")");
 }
 
-/* The inputs of `_quern_batch` elements, and those of one of them, called `NAMEk`. */
-void qn_source_boxes_take(qn_text *out, const qn_call *call)
-{
-    for (uint32_t k = 0; k < call->input_operands; k++) {
-        const char *type = qn_source_type(call, call->operand_parameter[k]);
-        qn_text_printf(out,
-                       "                quern::slot<%s> _quern_taken%u[_quern_batch];\n"
-                       "#pragma unroll\n"
-                       "                for (int _quern_item = 0; _quern_item < _quern_batch; "
-                       "_quern_item++) {\n"
-                       "                    [[maybe_unused]] const int _quern_spot = _quern_at + "
-                       "_quern_item;\n"
-                       "                    _quern_taken%u[_quern_item].value = ",
-                       type, k, k);
-        qn_source_shelf_value(out, call, k, qn_source_boxes_shelf);
-        qn_text_puts(out, ";\n                }\n");
-    }
-}
-
-void qn_source_boxes_inputs(qn_text *out, const qn_call *call, const char *name)
-{
-    for (uint32_t k = 0; k < call->input_operands; k++) {
-        qn_source_indent(out, 5);
-        qn_text_printf(out, "const %s %s%u = _quern_taken%u[_quern_item].value;\n",
-                       qn_source_type(call, call->operand_parameter[k]), name, k, k);
-    }
-}
-
 /* ---- maps ----------------------------------------------------------------------------------- */
 
 void qn_source_map_shares(qn_text *out, const qn_call *call)
@@ -475,7 +434,7 @@ void qn_source_map_shares(qn_text *out, const qn_call *call)
 /* An operation may leave an output as it is: then memory keeps what it has. */
 void qn_source_map_body(qn_text *out, const qn_call *call)
 {
-    qn_source_boxes_inputs(out, call, "_quern_value");
+    qn_source_shelves_item(out, call, "_quern_value");
     for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
         qn_source_indent(out, 4);
         qn_text_printf(out,

@@ -271,12 +271,12 @@ quern_status qn_scan_apart_source(qn_text *out, const qn_call *call, qn_header *
 
 /** Writes the address of the element at hand for operand `k` there. */
 typedef void qn_shelf_writer(qn_text *out, const qn_call *call, uint32_t k);
-/** The value of input `k` there. */
-void qn_source_shelf_value(qn_text *out, const qn_call *call, uint32_t k, qn_shelf_writer *shelf);
-/** The element's inputs, called `NAMEk`; `_quern_inputK` and its position as arguments of map; what
- * is called `NAMEk` left in the place of outputs. */
-void qn_source_shelves_take(qn_text *out, const qn_call *call, qn_shelf_writer *shelf,
-                            const char *name);
+/** How many elements a thread takes at once, as many as have registers; the inputs of a batch of
+ * them; those of one of these, called `NAMEk`; `_quern_inputK` and its position as arguments of map;
+ * what is called `NAMEk` left in the place of outputs. */
+int qn_source_shelves_together(const qn_call *call);
+void qn_source_shelves_take(qn_text *out, const qn_call *call, qn_shelf_writer *shelf);
+void qn_source_shelves_item(qn_text *out, const qn_call *call, const char *name);
 void qn_source_shelves_put(qn_text *out, const qn_call *call, qn_shelf_writer *shelf,
                            const char *name);
 void qn_source_shelves_arguments(qn_text *out, const qn_call *call);
@@ -305,9 +305,6 @@ void qn_source_boxes_keep(qn_text *out, const qn_call *call);
 void qn_source_boxes_row(qn_text *out, const qn_call *call);
 /** The address of its element `_quern_spot` in shared memory. */
 void qn_source_boxes_shelf(qn_text *out, const qn_call *call, uint32_t k);
-/** The inputs of a batch of elements; those of one of them, called `NAMEk`. */
-void qn_source_boxes_take(qn_text *out, const qn_call *call);
-void qn_source_boxes_inputs(qn_text *out, const qn_call *call, const char *name);
 /** For maps: how many threads share a scan, and how many elements each has; an element. */
 void qn_source_map_shares(qn_text *out, const qn_call *call);
 void qn_source_map_body(qn_text *out, const qn_call *call);

@@ -60,8 +60,8 @@ quern_status qn_scan_boxed_source(qn_text *out, const qn_call *call, qn_header *
     qn_source_boxes_room(&t[ROOM], call);
     qn_source_boxes_fetch(&t[FETCH], call);
     qn_source_boxes_row(&t[ROW], call);
-    qn_source_boxes_take(&t[TAKE], call);
-    qn_source_boxes_inputs(&t[ITEM], call, "_quern_input");
+    qn_source_shelves_take(&t[TAKE], call, qn_source_boxes_shelf);
+    qn_source_shelves_item(&t[ITEM], call, "_quern_input");
     qn_source_shelves_arguments(&t[ARGUMENTS], call);
     qn_source_shelves_give(&t[GIVE], call, qn_source_boxes_shelf, "_quern_start + _quern_spot");
     qn_source_boxes_keep(&t[KEEP], call);

@@ -20,6 +20,8 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_flag(out, "strewn", call->fold.form.strewn);
     qn_source_flag(out, "woven", call->fold.form.woven);
     qn_source_flag(out, "pieces", call->fold.form.pieces);
+    qn_source_number(out, "known", call->fold.form.known);
+    qn_source_number(out, "together", qn_source_shelves_together(call));
     qn_source_number(out, "gap", call->fold.form.gap ? 1 << call->fold.form.gap : 0);
 }
 
@@ -100,6 +102,7 @@ static void shelf(qn_text *out, const qn_call *call, uint32_t k)
     X(SHARED, shared)                                                                              \
     X(FETCH, fetch)                                                                                \
     X(TAKE, take)                                                                                  \
+    X(ITEM, item)                                                                                  \
     X(ARGUMENTS, arguments)                                                                        \
     X(GIVE, give)                                                                                  \
     X(KEEP, keep)
@@ -118,7 +121,8 @@ quern_status qn_scan_packed_source(qn_text *out, const qn_call *call, qn_header 
     piece_hole(&t[PIECE], call);
     shared_hole(&t[SHARED], call);
     fetch_hole(&t[FETCH], call);
-    qn_source_shelves_take(&t[TAKE], call, shelf, "_quern_input");
+    qn_source_shelves_take(&t[TAKE], call, shelf);
+    qn_source_shelves_item(&t[ITEM], call, "_quern_input");
     qn_source_shelves_arguments(&t[ARGUMENTS], call);
     qn_source_shelves_give(&t[GIVE], call, shelf, ELEMENT);
     keep_hole(&t[KEEP], call);

@@ -12,25 +12,51 @@ static const char *type_of(const qn_call *call, uint32_t k)
     return qn_source_type(call, call->operand_parameter[k]);
 }
 
-void qn_source_shelf_value(qn_text *out, const qn_call *call, uint32_t k, qn_shelf_writer *shelf)
-{
-    if (qn_source_is_bool(call, k)) {
-        qn_text_puts(out, "quern::truth");
-    } else {
-        qn_text_printf(out, "*(const %s *)", type_of(call, k));
-    }
-    shelf(out, call, k);
-}
-
-void qn_source_shelves_take(qn_text *out, const qn_call *call, qn_shelf_writer *shelf,
-                            const char *name)
+void qn_source_shelves_take(qn_text *out, const qn_call *call, qn_shelf_writer *shelf)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
-        qn_source_indent(out, 4);
-        qn_text_printf(out, "const %s %s%u = ", type_of(call, k), name, k);
-        qn_source_shelf_value(out, call, k, shelf);
-        qn_text_puts(out, ";\n");
+        const char *type = type_of(call, k);
+        qn_text_printf(out,
+                       "                quern::slot<%s> _quern_taken%u[_quern_batch];\n"
+                       "#pragma unroll\n"
+                       "                for (int _quern_item = 0; _quern_item < _quern_batch; "
+                       "_quern_item++) {\n"
+                       "                    [[maybe_unused]] const int _quern_spot = _quern_at + "
+                       "_quern_item;\n"
+                       "                    _quern_taken%u[_quern_item].value = ",
+                       type, k, k);
+        if (qn_source_is_bool(call, k)) {
+            qn_text_puts(out, "quern::truth");
+        } else {
+            qn_text_printf(out, "*(const %s *)", type);
+        }
+        shelf(out, call, k);
+        qn_text_puts(out, ";\n                }\n");
     }
+}
+
+/* Copies, since a text may choose between two by address, and arrays would go to memory then. */
+void qn_source_shelves_item(qn_text *out, const qn_call *call, const char *name)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        qn_source_indent(out, 5);
+        qn_text_printf(out, "const %s %s%u = _quern_taken%u[_quern_item].value;\n",
+                       type_of(call, k), name, k, k);
+    }
+}
+
+/* A thread of 256 that share a processor with four other blocks has 48 registers. */
+#define TAKEN 12 /* of them for inputs */
+
+int qn_source_shelves_together(const qn_call *call)
+{
+    uint32_t registers = 0;
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        registers += qn_over(call->operands[k].item_size, 4);
+    }
+    const int most = registers <= TAKEN / 4 ? 4 : registers <= TAKEN / 2 ? 2 : 1;
+    const int known = call->fold.form.known;
+    return known > 0 && known < most ? known : most;
 }
 
 static void inputs(qn_text *out, const qn_call *call)
