@@ -30,6 +30,7 @@
 
 /* Instructions, as the generated code has them. */
 #define ELEMENT_COST 9    /* an element whose row has one lane */
+#define KNOWN_COST   6    /* the same where the code knows how many a row has; and such a row */
 #define TWICE_COST   13   /* one whose lane goes over it twice */
 #define ROW_COST     20   /* a row: its place */
 #define LANE_COST    60   /* a lane of a row that has several: its part in the warp's scan, too */
@@ -214,12 +215,13 @@ static double element_cost(const qn_fold_making *m, double words, int word_cost)
     const qn_fold *f = m->fold;
     const bool shared = f->workers > 1;
     const double rows = (double)(qn_over(f->chunk * f->workers, QN_FOLD_BLOCK) * QN_FOLD_BLOCK);
+    const bool known = !shared && f->units == f->length && f->length <= KNOWN;
     const double instructions =
-        (shared ? TWICE_COST : ELEMENT_COST) + (f->form.gap ? GAP_COST * accesses(m) : 0);
+        (shared ? TWICE_COST : known ? KNOWN_COST : ELEMENT_COST) + (f->form.gap ? GAP_COST * accesses(m) : 0);
     /* Lanes of which some rows have fewer wait for the others. */
     const double idle = (double)(f->head * f->workers) / (double)f->units *
                         (rows / (double)(f->chunk * f->workers));
-    const double lane = shared ? (double)LANE_COST * f->workers : ROW_COST;
+    const double lane = shared ? (double)LANE_COST * f->workers : known ? KNOWN_COST : ROW_COST;
     const double strewn = f->form.strewn ? (double)STREWN_COST * f->workers / (double)f->head : 0;
     return QN_MAX(instructions, word_cost * words) * idle + lane / (double)f->units + strewn;
 }
