@@ -216,8 +216,10 @@ static double element_cost(const qn_fold_making *m, double words, int word_cost)
     const bool shared = f->workers > 1;
     const double rows = (double)(qn_over(f->chunk * f->workers, QN_FOLD_BLOCK) * QN_FOLD_BLOCK);
     const bool known = !shared && f->units == f->length && f->length <= KNOWN;
-    const double instructions =
-        (shared ? TWICE_COST : known ? KNOWN_COST : ELEMENT_COST) + (f->form.gap ? GAP_COST * accesses(m) : 0);
+    const double instructions = (shared  ? TWICE_COST
+                                 : known ? KNOWN_COST
+                                         : ELEMENT_COST) +
+                                (f->form.gap ? GAP_COST * accesses(m) : 0);
     /* Lanes of which some rows have fewer wait for the others. */
     const double idle = (double)(f->head * f->workers) / (double)f->units *
                         (rows / (double)(f->chunk * f->workers));

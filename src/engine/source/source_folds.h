@@ -272,8 +272,8 @@ quern_status qn_scan_apart_source(qn_text *out, const qn_call *call, qn_header *
 /** Writes the address of the element at hand for operand `k` there. */
 typedef void qn_shelf_writer(qn_text *out, const qn_call *call, uint32_t k);
 /** How many elements a thread takes at once, as many as have registers; the inputs of a batch of
- * them; those of one of these, called `NAMEk`; `_quern_inputK` and its position as arguments of map;
- * what is called `NAMEk` left in the place of outputs. */
+ * them; those of one of these, called `NAMEk`; `_quern_inputK` and its position as arguments of
+ * map; what is called `NAMEk` left in the place of outputs. */
 int qn_source_shelves_together(const qn_call *call);
 void qn_source_shelves_take(qn_text *out, const qn_call *call, qn_shelf_writer *shelf);
 void qn_source_shelves_item(qn_text *out, const qn_call *call, const char *name);
