@@ -274,6 +274,27 @@ Test(plan, boxes_of_few_runs_are_given_from_run_to_run)
     cr_expect(plan.form.pool != 0 && plan.by_runs && plan.stir == 1);
 }
 
+/* Rows off the sectors, whose elements boxes would give one by one, go so only where the walk as it
+ * is would read memory again and again: 105 lines that a processor's cache holds, or 600. */
+Test(plan, boxes_that_give_elements_must_save_much)
+{
+    for (int far = 0; far < 2; far++) {
+        const int64_t rows = far ? 600 : 105, extent[] = {1957, 209, rows};
+        const int64_t turned[] = {424 * rows, 2, 424}, lines[] = {2 * 120 * 209, 2 * 120, 2};
+        const int64_t wide[] = {2 * 615 * 209, 2 * 615, 2};
+        const qn_operand operands[] = {
+            {extent, turned, (char *)((uintptr_t)1 << 40), 3, 2, false, QN_STR("x")},
+            {extent, far ? wide : lines, (char *)((uintptr_t)1 << 41) + 12, 3, 2, true,
+             QN_STR("y")},
+        };
+        const qn_plan_rules rules = {.pack_bytes = 16, .torn = true};
+        qn_plan plan;
+        qn_plan_make(&plan, operands, 2, 3, extent, extent[0] * extent[1] * extent[2], &rules);
+        cr_expect_eq(plan.form.boxed || plan.form.tile != 0, far == 1, "rows of %lld",
+                     (long long)rows);
+    }
+}
+
 Test(plan, wide_only_when_needed)
 {
     qn_plan_rules rules = {.pack_bytes = 16};
