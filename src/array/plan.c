@@ -222,19 +222,18 @@ static int64_t choose_head(const walk *w, const qn_operand *operands)
  * speed on an H200, by packs and by elements, rows of 4 float32 with gaps of 8 0.47 and 0.64, of 12
  * with gaps of 10 0.31 and 0.51, of 4 float16 with gaps of 4 0.44 and 0.69; but of 16 int8 with
  * gaps of 16 0.67 and 0.54. And with packs that are mostly alone in a sector: rows of 4 uint8 21
- * bytes apart 0.24 and 0.56. The software device, whose memory has no sectors, would take three
- * times as long for rows of 8 float32. */
+ * bytes apart 0.24 and 0.56, of 16 int8 58 apart 0.35 and 0.55. The software device, whose memory
+ * has no sectors, would take three times as long for rows of 8 float32. */
 #define MANY       8
-#define LEAST      2  /* bytes of an element of narrow rows */
-#define NARROW_ROW 48 /* and of such a row; */
-#define BYTE_ROW   24 /* of one of bytes, which no sector has with another row: */
+#define NARROW_ROW 48 /* bytes of a narrow row, */
+#define BYTE_ROW   24 /* or if its elements are bytes, and no sector has any of another row */
+#define BYTE_LANES 4  /* and packs have so many: by two they do better */
 static bool is_narrow(const walk *w, const qn_operand *o, size_t k)
 {
     const int64_t row = w->plan->extent[w->ndim - 1] * o->item_size;
     const int64_t pitch = qn_magnitude(w->plan->stride[k][w->ndim - 2]);
-    return o->item_size >= LEAST
-               ? row <= NARROW_ROW
-               : row <= BYTE_ROW && w->plan->form.lanes > LEAST && pitch >= row + QN_SECTOR_BYTES;
+    const bool alone = pitch >= row + QN_SECTOR_BYTES && w->plan->form.lanes >= BYTE_LANES;
+    return row <= (o->item_size > 1 ? NARROW_ROW : BYTE_ROW) && (o->item_size > 1 || alone);
 }
 
 /* True where ten of the widest packs of a row meet six sectors or more: then narrower ones are no

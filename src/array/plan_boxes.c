@@ -453,8 +453,10 @@ bool qn_plan_runs(qn_plan *plan, const qn_operand *operands, size_t operand_coun
             take_runs(plan, &b, &was, pack, true) &&
             (!reads_apart(plan, &b) || take_runs(plan, &b, &was, pack, false))) {
             *as_it_is = !pays_singly(plan, &b);
-            *plan = *as_it_is ? was : *plan;
-            return !*as_it_is;
+            if (!*as_it_is) {
+                return true;
+            }
+            break;
         }
     }
     *plan = was;
