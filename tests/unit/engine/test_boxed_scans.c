@@ -14,7 +14,18 @@ static void open_boxes(void)
 
 TestSuite(boxed_scans, .init = open_boxes, .fini = whole_close);
 
-enum { DRAWN = 48, OPERANDS = 3 };
+enum { DRAWN = 48, OPERANDS = 3, MOST = 1 << 22 };
+
+/* Shorter, so that the host's loops are done soon: arrays for a GPU may have too many elements. */
+static void limit(int64_t *shape, int axis)
+{
+    int64_t all = shape[0] * shape[1] * shape[2] * shape[3];
+    for (int d = 0; d < DIMS && all > MOST; d++) {
+        const int64_t others = all / shape[d], least = d == axis ? 2 : 1;
+        shape[d] = shape[d] > least && MOST / others > least ? MOST / others : least;
+        all = others * shape[d];
+    }
+}
 
 /* Few scans of thousands of elements, whose pieces have blocks of their own. */
 static void draw_long_shape(int64_t *shape, int axis)
@@ -23,6 +34,7 @@ static void draw_long_shape(int64_t *shape, int axis)
         shape[d] = 1 + rand() % 3 + (rand() % 3 == 0 ? rand() % 7 : 0);
     }
     shape[axis] = (whole_is_soft() ? 700 : 70000) + rand() % 5000;
+    limit(shape, axis);
 }
 
 /* Few thousand to a few ten thousand elements, along an axis that is short or in pieces. */
@@ -33,6 +45,7 @@ static void draw_shape(int64_t *shape, int axis)
     }
     shape[axis] = 2 + rand() % 9 + rand() % 2 * (rand() % 900);
     shape[(axis + 1 + rand() % 3) % DIMS] *= whole_is_soft() ? 24 : 1200; /* for all processors */
+    limit(shape, axis);
 }
 
 typedef struct way {
