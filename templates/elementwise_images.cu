@@ -32,17 +32,19 @@ HOLE_aligned
             if (!_quern_inside) {
                 continue;
             }
-            int _quern_at = _quern_begin;
-#pragma unroll(_quern_known > 0 ? _quern_known : 1)
-            for (; _quern_at + _quern_together <= _quern_end; _quern_at += _quern_together) {
-                constexpr int _quern_batch = _quern_together;
-#include "elementwise_images_batch.inc"
-            }
-#pragma unroll(_quern_known > 0 ? _quern_known : 1)
-            for (; _quern_at < _quern_end; _quern_at++) {
-                constexpr int _quern_batch = 1;
-#include "elementwise_images_batch.inc"
-            }
+            // All inputs of a batch are read before its first result is kept: the compiler would not
+            // read an element past a store to the memory of others.
+            const auto _quern_batches = [&](const int _quern_at, const int _quern_batch)
+                                            __attribute__((always_inline)) {
+HOLE_single
+#pragma unroll
+                for (int _quern_item = 0; _quern_item < _quern_batch; _quern_item++) {
+                    const int _quern_spot = _quern_at + _quern_item;
+HOLE_body
+                }
+            };
+            quern::in_batches<_quern_together, _quern_known>(_quern_begin, _quern_end,
+                                                             _quern_batches);
         }
         __syncthreads();
 HOLE_keep

@@ -32,6 +32,22 @@ template <typename T_> union slot {
     }
 };
 
+// Elements `at` to `end` - 1 in batches of TOGETHER_, and what is left one by one. `body` receives where
+// a batch begins, and its size, which the compiler knows once it is inlined. KNOWN_: how many there
+// are, if that is known: then there is no loop.
+template <int TOGETHER_, int KNOWN_, typename F_>
+__device__ __forceinline__ void in_batches(int at, int end, const F_ &body)
+{
+#pragma unroll(KNOWN_ > 0 ? KNOWN_ : 1)
+    for (; at + TOGETHER_ <= end; at += TOGETHER_) {
+        body(at, TOGETHER_);
+    }
+#pragma unroll(KNOWN_ > 0 ? KNOWN_ : 1)
+    for (; at < end; at++) {
+        body(at, 1);
+    }
+}
+
 // The slot of another thread of the warp, 4 bytes at a time, each as `take` gets it.
 template <typename T_, typename F_>
 __device__ __forceinline__ slot<T_> by_words(const slot<T_> &own, const F_ &take)

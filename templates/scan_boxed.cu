@@ -73,12 +73,12 @@ HOLE_row
             quern::front<_type_reduce> _quern_front[1] = {_quern_pieces ? _quern_carried
                                                                         : _quern_initial};
             const int _quern_end = _quern_length;
-            int _quern_at = 0;
+            int _quern_first = 0;
             if (!_quern_front[0].has) {
-                constexpr int _quern_batch = 1;
+                constexpr int _quern_at = 0, _quern_batch = 1;
                 constexpr bool _quern_has = false;
 #include "scan_boxed_give.inc"
-                _quern_at = 1;
+                _quern_first = 1;
             }
 #include "scan_boxed_rest.inc"
             _quern_carried = _quern_front[0];

@@ -76,17 +76,20 @@ HOLE_fetch
             }
             if constexpr (_quern_again) {
                 _quern_slot _quern_sum;
-                int _quern_at = _quern_begin;
-#pragma unroll 1
-                for (; _quern_at + _quern_together <= _quern_to; _quern_at += _quern_together) {
-                    constexpr int _quern_batch = _quern_together;
-#include "scan_packed_sum.inc"
-                }
-#pragma unroll 1
-                for (; _quern_at < _quern_to; _quern_at++) {
-                    constexpr int _quern_batch = 1;
-#include "scan_packed_sum.inc"
-                }
+                quern::in_batches<_quern_together, 0>(
+                    _quern_begin, _quern_to,
+                    [&](const int _quern_at, const int _quern_batch) __attribute__((always_inline)) {
+HOLE_take
+#pragma unroll
+                        for (int _quern_item = 0; _quern_item < _quern_batch; _quern_item++) {
+                            [[maybe_unused]] const int _quern_spot = _quern_at + _quern_item;
+HOLE_item
+                            const _type_reduce _quern_mapped = _quern_map(HOLE_arguments);
+                            _quern_sum.value = _quern_spot == _quern_from
+                                                   ? _quern_mapped
+                                                   : _quern_scan(_quern_sum.value, _quern_mapped);
+                        }
+                    });
                 const quern::share _quern_share = {_quern_own, _quern_from < _quern_to,
                                                    _quern_to == _quern_length};
                 if constexpr (_quern_strewn) {
@@ -97,17 +100,21 @@ HOLE_fetch
                                                          _quern_width, _quern_totals, _quern_scan);
                 }
             }
-            int _quern_at = _quern_begin;
-#pragma unroll(_quern_known > 0 ? _quern_known : 1)
-            for (; _quern_at + _quern_together <= _quern_to; _quern_at += _quern_together) {
-                constexpr int _quern_batch = _quern_together;
-#include "scan_packed_give.inc"
-            }
-#pragma unroll(_quern_known > 0 ? _quern_known : 1)
-            for (; _quern_at < _quern_to; _quern_at++) {
-                constexpr int _quern_batch = 1;
-#include "scan_packed_give.inc"
-            }
+            // All inputs of a batch are read before its first result is kept: the compiler would not
+            // read an element past a store to the memory of others.
+            quern::in_batches<_quern_together, _quern_known>(
+                _quern_begin, _quern_to,
+                [&](const int _quern_at, const int _quern_batch) __attribute__((always_inline)) {
+HOLE_take
+#pragma unroll
+                    for (int _quern_item = 0; _quern_item < _quern_batch; _quern_item++) {
+                        const int _quern_spot = _quern_at + _quern_item;
+HOLE_item
+                        const _quern_slot _quern_value = quern::next_value<_quern_exclusive>(
+                            _quern_front, _quern_map(HOLE_arguments), _quern_scan);
+HOLE_give
+                    }
+                });
             if (_quern_pieces && _quern_from < _quern_to && _quern_to == _quern_length) {
                 _quern_carried[_quern_row] = _quern_front.value;
             }

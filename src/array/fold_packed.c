@@ -208,6 +208,12 @@ static double accesses(const qn_fold_making *m)
     return all;
 }
 
+/* True where the code knows how many elements a row has, of which one lane has all. */
+static bool knows_length(const qn_fold *f)
+{
+    return f->workers == 1 && !f->form.pieces && f->length <= KNOWN;
+}
+
 /* What a lane does for an element, and what its part of the row takes. A processor begins four
  * instructions at a time, and looks up one word in each bank. */
 static double element_cost(const qn_fold_making *m, double words, int word_cost)
@@ -215,7 +221,7 @@ static double element_cost(const qn_fold_making *m, double words, int word_cost)
     const qn_fold *f = m->fold;
     const bool shared = f->workers > 1;
     const double rows = (double)(qn_over(f->chunk * f->workers, QN_FOLD_BLOCK) * QN_FOLD_BLOCK);
-    const bool known = !shared && f->units == f->length && f->length <= KNOWN;
+    const bool known = knows_length(f);
     const double instructions = (shared  ? TWICE_COST
                                  : known ? KNOWN_COST
                                          : ELEMENT_COST) +
@@ -367,8 +373,7 @@ static void fill(const qn_fold_making *m, int64_t room)
     f->splits = 1;
     f->groups = f->outputs / f->across * f->beside;
     f->form.again = f->workers > 1;
-    f->form.known =
-        f->workers == 1 && !f->form.pieces && f->length <= KNOWN ? (uint8_t)f->length : 0;
+    f->form.known = knows_length(f) ? (uint8_t)f->length : 0;
     f->form.broad = !f->form.strewn && f->workers > QN_WARP;
 }
 

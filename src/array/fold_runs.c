@@ -20,10 +20,11 @@
 #define WIDE_VALUE     8  /* bytes; wider values take more registers */
 #define FEW_TILES      16 /* of a row */
 
-/* Full tiles for each block that a processor holds at once: of elements of 2, 4 and 8 bytes where
- * others would do, and where not; of 16 bytes. Cumsums on an H200, GB/s, by packs and held: 192 MiB
- * of float32 3496 and 3355, of float64 3440 and 3360; 256 MiB 3538 and 3487, 3494 and 3496; 384 MiB
- * 3602 and 3607, 3564 and 3672; of complex128 96 MiB 2251 and 2670, 1 GiB 2511 and 3393. */
+/* How many full tiles each block that a processor holds must have, or others do better: of elements
+ * of 2, 4 and 8 bytes; of those that neither packs nor runs suit; and of 16 bytes. Cumsums on an
+ * H200, GB/s, by packs and held: 192 MiB of float32 3496 and 3355, of float64 3440 and 3360; 256
+ * MiB 3538 and 3487, 3494 and 3496; 384 MiB 3602 and 3607, 3564 and 3672; of complex128 96 MiB 2251
+ * and 2670, 1 GiB 2511 and 3393. */
 #define HELD_WAVES      4
 #define WORD_HELD_WAVES 6
 #define WIDE_HELD_WAVES 8
@@ -332,7 +333,7 @@ static bool pays(const qn_fold_making *m, uint32_t value_size, const qn_fold_for
     return (vectors || steps) && alike && inputs == 1 && value_size <= WIDE_VALUE;
 }
 
-/* Values that are wider than elements take packs long. */
+/* Packs take long where values are wider than elements. */
 static int held_waves(uint32_t item, uint32_t value_size)
 {
     return item <= NARROW || value_size > item ? HELD_WAVES

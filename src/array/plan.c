@@ -231,9 +231,11 @@ static int64_t choose_head(const walk *w, const qn_operand *operands)
 static bool is_narrow(const walk *w, const qn_operand *o, size_t k)
 {
     const int64_t row = w->plan->extent[w->ndim - 1] * o->item_size;
+    if (o->item_size > 1) {
+        return row <= NARROW_ROW;
+    }
     const int64_t pitch = qn_magnitude(w->plan->stride[k][w->ndim - 2]);
-    const bool alone = pitch >= row + QN_SECTOR_BYTES && w->plan->form.lanes >= BYTE_LANES;
-    return row <= (o->item_size > 1 ? NARROW_ROW : BYTE_ROW) && (o->item_size > 1 || alone);
+    return row <= BYTE_ROW && pitch >= row + QN_SECTOR_BYTES && w->plan->form.lanes >= BYTE_LANES;
 }
 
 /* True where ten of the widest packs of a row meet six sectors or more: then narrower ones are no
@@ -383,7 +385,7 @@ static bool share(walk *w, const qn_operand *operands, const qn_plan_rules *rule
     }
     const bool tiled = qn_plan_is_tiled(w->plan, operands, w->operands, w->ndim, side);
     const bool asked = tiled && rules->setting.tile;
-    bool as_it_is = false;
+    bool as_it_is = false; /* the walk that suits best */
     if (!asked && qn_plan_runs(w->plan, operands, w->operands, w->ndim, tiled, pack_bytes(rules),
                                rules->torn, &as_it_is)) {
         w->ndim = w->plan->form.ndim;

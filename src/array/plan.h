@@ -249,7 +249,7 @@ bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_cou
 bool qn_plan_outdoes_tiles(const qn_plan *plan, const qn_operand *operands, size_t operand_count,
                            int ndim, int side);
 /** The same by boxes in runs. `pack`: bytes of one of the output, at most; `torn`: as in the rules.
- * *as_it_is: boxes suit, but no kind of them pays. */
+ * *as_it_is is set where they would suit, but the walk as it is does better than any boxes. */
 bool qn_plan_runs(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
                   bool tiled, uint32_t pack, bool torn, bool *as_it_is);
 

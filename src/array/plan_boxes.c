@@ -425,11 +425,12 @@ static bool reads_apart(const qn_plan *plan, const qn_boxing *b)
     return wide && along && plan->stir > 1;
 }
 
-/* Runs that are given element by element take half as long again as others, so they pay only where
- * the walk as it is reads memory again and again; else that is best. On an H200, in runs and as it
- * is, us: sin of float16 209 x 1957 x 105 with the inner two dimensions swapped 161 and 87, int32
- * to float64 of rows of 28 144 and 103, where the walk costs 1.2 times as much as the boxes; 153
- * and 375, 316 and 509, 389 and 1888, where it costs 2 to 8 times as much. */
+/* Runs that are given element by element take longer than the costs say, which count all runs
+ * alike, so they pay only where the walk as it is reads memory again and again; else that is best.
+ * On an H200, in runs and as it is, us: sin of float16 209 x 1957 x 105 with the inner two
+ * dimensions swapped 161 and 87, int32 to float64 of rows of 28 144 and 103, where the walk
+ * costs 1.2 times as much as the boxes; 153 and 375, 316 and 509, 389 and 1888, where it costs 2 to
+ * 8 times as much. */
 static bool pays_singly(const qn_plan *plan, const qn_boxing *b)
 {
     return plan->form.lanes > 1 || qn_boxing_walk_cost(b) > SINGLY * qn_boxing_box_cost(b);

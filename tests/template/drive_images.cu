@@ -40,7 +40,7 @@
 #define HOLE_again
 #define HOLE_aligned const bool _quern_inside = _quern_number < here;
 #define HOLE_single                                                                                \
-    float taken[_quern_batch];                                                                     \
+    float taken[_quern_together];                                                                  \
     for (int item = 0; item < _quern_batch; item++) {                                              \
         taken[item] = room[(_quern_at + item) * _quern_scans + _quern_number];                     \
     }

@@ -50,9 +50,9 @@
                 room[row * pitch + spot];                                                          \
         }                                                                                          \
     }
-#define HOLE_row       const bool _quern_inside = _quern_number < here;
+#define HOLE_row const bool _quern_inside = _quern_number < here;
 #define HOLE_take                                                                                  \
-    float taken[_quern_batch];                                                                     \
+    float taken[_quern_together];                                                                  \
     for (int item = 0; item < _quern_batch; item++) {                                              \
         taken[item] = room[_quern_number * pitch + _quern_at + item];                              \
     }

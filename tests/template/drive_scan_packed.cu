@@ -40,10 +40,10 @@
     quern::bring<4, _quern_gap>(_quern_room0, (const char *)_quern_place0, _quern_count * 4);
 #define HOLE_initial _quern_initial.begin(0);
 #define SHELF(place)                                                                               \
-    (*(float *)(_quern_room0 +                                                                     \
-                quern::spot<_quern_gap>(_quern_phase0 + (_quern_line + (place)*_quern_apart) * 4)))
+    (*(float *)(_quern_room0 + quern::spot<_quern_gap>(_quern_phase0 +                             \
+                                                       (_quern_line + (place)*_quern_apart) * 4)))
 #define HOLE_take                                                                                  \
-    float taken[_quern_batch];                                                                     \
+    float taken[_quern_together];                                                                  \
     for (int item = 0; item < _quern_batch; item++) {                                              \
         taken[item] = SHELF(_quern_at + item);                                                     \
     }

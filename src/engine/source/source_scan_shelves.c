@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * source_scan_shelves: elements of a scan that wait in shared memory while they are scanned, each
- * by itself. In: a call, and what writes the address of the element at hand for an operand. Out:
- * its inputs as `_quern_inputK`, and post for it. The thing to know: results go to the place of an
- * element that no one asks for again, and to memory only when all are there.
+ * source_scan_shelves: elements of a scan or a map that wait in shared memory, of which a thread
+ * takes a few at once. In: a call, and what writes the address of the element at hand for an
+ * operand. Out: the inputs of a batch, those of each of its elements, and post for it. The thing to
+ * know: results go to the place of an element that no one asks for again, and to memory only when
+ * all are there.
  */
 #include "engine/source/source_folds.h"
 
@@ -17,7 +18,7 @@ void qn_source_shelves_take(qn_text *out, const qn_call *call, qn_shelf_writer *
     for (uint32_t k = 0; k < call->input_operands; k++) {
         const char *type = type_of(call, k);
         qn_text_printf(out,
-                       "                quern::slot<%s> _quern_taken%u[_quern_batch];\n"
+                       "                quern::slot<%s> _quern_taken%u[_quern_together];\n"
                        "#pragma unroll\n"
                        "                for (int _quern_item = 0; _quern_item < _quern_batch; "
                        "_quern_item++) {\n"
