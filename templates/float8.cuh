@@ -6,6 +6,7 @@
 // too, becomes the largest finite number, as with CUDA's __nv_fp8_e4m3 and __nv_fp8_e5m2.
 #pragma once
 #define QUERN_HAS_FLOAT8 1
+#include <quern/odd.cuh>
 
 namespace quern
 {
@@ -66,13 +67,6 @@ __device__ __forceinline__ unsigned char e5m2_bits(float v)
 }
 #endif
 
-// By way of a float rounded to odd, which keeps what decides the second rounding (Boldo and Melquiond,
-// "When double rounding is odd", 2005).
-__device__ __forceinline__ float to_odd(double v)
-{
-    const float f = __double2float_rz(v);
-    return (double)f == v ? f : __uint_as_float(__float_as_uint(f) | 1u);
-}
 __device__ __forceinline__ unsigned char e4m3_bits(double v)
 {
     return e4m3_bits(to_odd(v));
@@ -84,19 +78,14 @@ __device__ __forceinline__ unsigned char e5m2_bits(double v)
 
 } // namespace quern
 
-// One class for both. Whatever converts to a float is assigned; integers by way of double.
+// One class for both. Whatever converts to a float is assigned.
 #define QUERN_FLOAT8(NAME, BITS, VALUE)                                                            \
     struct NAME {                                                                                  \
         unsigned char bits;                                                                        \
         NAME() = default;                                                                          \
         __device__ NAME(float v) : bits(quern::BITS(v)) {}                                         \
         __device__ NAME(double v) : bits(quern::BITS(v)) {}                                        \
-        __device__ NAME(int v) : bits(quern::BITS((double)v)) {}                                   \
-        __device__ NAME(unsigned v) : bits(quern::BITS((double)v)) {}                              \
-        __device__ NAME(long v) : bits(quern::BITS((double)v)) {}                                  \
-        __device__ NAME(unsigned long v) : bits(quern::BITS((double)v)) {}                         \
-        __device__ NAME(long long v) : bits(quern::BITS((double)v)) {}                             \
-        __device__ NAME(unsigned long long v) : bits(quern::BITS((double)v)) {}                    \
+        QUERN_FROM_INTEGERS(NAME, quern::BITS)                                                     \
         template <typename F_> __device__ NAME &operator=(const F_ &v) { return *this = NAME(v); } \
         __device__ operator float() const { return quern::VALUE(bits); }                           \
         __device__ NAME &operator+=(float v) { return *this = (float)*this + v; }                  \

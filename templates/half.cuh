@@ -4,6 +4,7 @@
 // from float and double rounds once, to nearest even.
 #pragma once
 #define QUERN_HAS_HALF 1
+#include <quern/odd.cuh>
 
 namespace quern {
 
@@ -43,12 +44,9 @@ __device__ __forceinline__ unsigned short bfloat_bits(float v)
     return (unsigned short)((u + 0x7fffu + (u >> 16 & 1)) >> 16);
 #endif
 }
-// By way of a float rounded to odd, which keeps what decides the second rounding (Boldo and Melquiond,
-// "When double rounding is odd", 2005).
 __device__ __forceinline__ unsigned short bfloat_bits(double v)
 {
-    float f = __double2float_rz(v);
-    return bfloat_bits((double)f == v ? f : __uint_as_float(__float_as_uint(f) | 1u));
+    return bfloat_bits(to_odd(v));
 }
 __device__ __forceinline__ float bfloat_value(unsigned short bits)
 {
@@ -62,22 +60,17 @@ struct bfloat16;
 struct float8_e4m3fn;
 struct float8_e5m2;
 
-// One class for both; integers convert by way of double, which holds any that a half can. `OTHER`: the
-// other one. It is assigned, but does not convert to this one by itself: else `c ? x : y` of both would
-// be ambiguous; so it is a float, as every expression of both. An 8-bit float converts, because none of
-// these converts to one by itself; float8.cuh, which comes behind, tells how.
+// One class for both. `OTHER`: the other one. It is assigned, but does not convert to this one by itself:
+// else `c ? x : y` of both would be ambiguous; so it is a float, as every expression of both. An 8-bit
+// float converts, because none of these converts to one by itself; float8.cuh, which comes behind, tells
+// how.
 #define QUERN_HALF(NAME, OTHER, BITS, VALUE)                                                       \
     struct NAME {                                                                                  \
         unsigned short bits;                                                                       \
         NAME() = default;                                                                          \
         __device__ NAME(float v) : bits(quern::BITS(v)) {}                                         \
         __device__ NAME(double v) : bits(quern::BITS(v)) {}                                        \
-        __device__ NAME(int v) : bits(quern::BITS((double)v)) {}                                   \
-        __device__ NAME(unsigned v) : bits(quern::BITS((double)v)) {}                              \
-        __device__ NAME(long v) : bits(quern::BITS((double)v)) {}                                  \
-        __device__ NAME(unsigned long v) : bits(quern::BITS((double)v)) {}                         \
-        __device__ NAME(long long v) : bits(quern::BITS((double)v)) {}                             \
-        __device__ NAME(unsigned long long v) : bits(quern::BITS((double)v)) {}                    \
+        QUERN_FROM_INTEGERS(NAME, quern::BITS)                                                     \
         __device__ NAME(const float8_e4m3fn &v);                                                   \
         __device__ NAME(const float8_e5m2 &v);                                                     \
         __device__ NAME &operator=(const OTHER &v);                                                \

@@ -4,10 +4,12 @@
  * and updates compile and are right. In: `table_conversions [PART/PARTS]`, the device from
  * QUERN_DEVICE. Out: one line with how many rows were right, and one for each answer that was not;
  * status 1 if there was any. A row is a pair, with all operators in one kernel; three more rows
- * convert every half to the other kind, and to complex.
+ * convert every half to the other kind, and to complex, and some integers that lie between two
+ * halves.
  */
 #include "lang/lang.h"
 #include "table.h"
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -270,6 +272,88 @@ static void run_halves(table *t, quern_dtype from, quern_dtype to)
     quern_array_release(y);
 }
 
+/* ---- integers that round -----------------------------------------------------------------------
+ */
+
+/* `u` to the nearest number of so many significant bits, of two the even one. */
+static double rounded(uint64_t u, int significant)
+{
+    int bits = 0;
+    while (bits < 64 && u >> bits != 0) {
+        bits++;
+    }
+    if (bits <= significant) {
+        return (double)u;
+    }
+    const int less = bits - significant;
+    const uint64_t rest = u & ((UINT64_C(1) << less) - 1), half = UINT64_C(1) << (less - 1);
+    const uint64_t kept = u >> less;
+    return ldexp((double)(kept + (rest > half || (rest == half && (kept & 1) != 0))), less);
+}
+
+/* The `k`th integer of so many bits: on or beside the middle between two numbers of `significant`.
+ */
+static uint64_t beside_middle(int k, int width, int significant)
+{
+    const int bits = 1 + k % width, less = bits - significant - 1;
+    const uint64_t drawn = UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(k + 1);
+    const uint64_t top = UINT64_C(1) << (bits - 1), low = drawn & (top - 1);
+    if (less < 0) {
+        return top | low;
+    }
+    const uint64_t middle = top | (low >> less << less) | UINT64_C(1) << less;
+    return middle + (uint64_t)(k / width % 3) - 1;
+}
+
+/* An integer without its sign. */
+static uint64_t magnitude(const unsigned char *at, quern_dtype dtype, bool *negative)
+{
+    const size_t size = quern_dtype_size(dtype);
+    uint64_t u = 0;
+    memcpy(&u, at, size);
+    *negative = has_sign((pair){.s = dtype}) && (u >> (8 * size - 1) & 1) != 0;
+    return *negative ? (0 - u) & UINT64_MAX >> (64 - 8 * size) : u;
+}
+
+/* Integers on and beside the middle of two halves, all of whose bits decide. */
+static void run_integers(table *t, quern_dtype from, quern_dtype to)
+{
+    enum { INTEGERS = 8192 };
+    static unsigned char in[INTEGERS * 8], got[INTEGERS * 2];
+    const int64_t count = INTEGERS;
+    const size_t size = quern_dtype_size(from);
+    const int significant = to == QUERN_FLOAT16 ? 11 : 8;
+    quern_array *x, *y = NULL;
+    quern_kernel *kernel;
+    for (int k = 0; k < INTEGERS; k++) {
+        uint64_t u = beside_middle(k, 8 * (int)size, significant);
+        u = has_sign((pair){.s = from}) && k % 2 == 1 ? 0 - u : u;
+        memcpy(in + (size_t)k * size, &u, size);
+    }
+    check(quern_array_from(&x, t->engine, from, 1, &count, in), "integers");
+    check(quern_array_new(&y, t->engine, to, 1, &count), "answers");
+    check(quern_elementwise(&kernel, t->engine, "S x", "T y", "y = x", NULL), "y = x");
+    const quern_value values[] = {quern_value_array(x), quern_value_array(y)};
+    check(quern_call_n(kernel, values, 2, NULL), "integers");
+    check(quern_array_read(y, got, sizeof got), "read");
+    t->rows.run++;
+    for (int k = 0; k < INTEGERS; k++) {
+        bool negative;
+        const uint64_t u = magnitude(in + (size_t)k * size, from, &negative);
+        double v = rounded(u, significant);
+        v = to == QUERN_FLOAT16 && v > 65504 ? INFINITY : v;
+        const number is = number_load(got + (size_t)k * 2, to);
+        if (is.re != (negative ? -v : v)) {
+            printf("FAILED: %s %s%" PRIu64 " as %s: %g\n", quern_dtype_name(from),
+                   negative ? "-" : "", u, quern_dtype_name(to), is.re);
+            t->rows.failed++;
+        }
+    }
+    quern_kernel_release(kernel);
+    quern_array_release(x);
+    quern_array_release(y);
+}
+
 int main(int argc, char **argv)
 {
     table t = {.rows = rows_asked(argc, argv)};
@@ -284,6 +368,10 @@ int main(int argc, char **argv)
     run_halves(&t, QUERN_FLOAT16, QUERN_BFLOAT16);
     run_halves(&t, QUERN_BFLOAT16, QUERN_FLOAT16);
     run_halves(&t, QUERN_BFLOAT16, QUERN_COMPLEX64);
+    for (quern_dtype d = QUERN_INT8; d <= QUERN_UINT64; d++) {
+        run_integers(&t, d, QUERN_FLOAT16);
+        run_integers(&t, d, QUERN_BFLOAT16);
+    }
     quern_close(t.engine);
     return rows_report(&t.rows, "rows of conversions");
 }

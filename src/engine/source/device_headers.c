@@ -58,6 +58,7 @@ static const qn_header headers[] = {
     {"quern/complex_pow_wide.cuh", qn_embedded_complex_pow_wide_cuh},
     {"quern/cucomplex.cuh", qn_embedded_cucomplex_cuh},
     {"quern/expression.cuh", qn_embedded_expression_cuh},
+    {"quern/odd.cuh", qn_embedded_odd_cuh},
     {"cupy/atomics.cuh", CARRAY "#include <quern/atomic.cuh>\n"},
     {"cupy/bfloat16.cuh", CARRAY "#include <quern/half.cuh>\n"},
     {"cupy/carray.cuh", CARRAY},
