@@ -79,56 +79,65 @@ HOLE_ends
     }
     __syncthreads();
 
-    // Then each output has some threads of a warp. They take its lanes, and what no span covers.
+    // Then each output has some threads of a warp, or one that has several outputs, a block apart. They
+    // take its lanes, and what no span covers.
     const int _quern_each = 1 << _quern_walk.shift;
-    const int _quern_mine = threadIdx.x >> _quern_walk.shift;
+    const int _quern_first_output = threadIdx.x >> _quern_walk.shift;
     const int _quern_one = threadIdx.x & (_quern_each - 1);
-    const bool _quern_there = _quern_mine < _quern_walk.across;
-    const int _quern_run = _quern_walk.run, _quern_period = _quern_walk.across * _quern_walk.run;
-    _quern_slot _quern_own;
-    _quern_has = false;
-    if (_quern_there) {
-        const int _quern_before = _quern_front % _quern_period;
-        const int _quern_here = _quern_beside * _quern_lanes;
-        const int _quern_members =
-            (_quern_before + _quern_here + _quern_period - 1) / _quern_period * _quern_run;
-        for (int _quern_member = _quern_one; _quern_member < _quern_members;
-             _quern_member += _quern_each) {
-            const int _quern_row = _quern_member / _quern_run;
-            const int _quern_spot = _quern_row * _quern_period + _quern_mine * _quern_run +
-                                    (_quern_member - _quern_row * _quern_run) - _quern_before;
-            if (_quern_spot >= 0 && _quern_spot < _quern_here) {
-                _quern_take(_quern_own, _quern_has, _quern_put[_quern_spot].value);
-                _quern_has = true;
+    const int _quern_across = _quern_walk.across;
+    const int _quern_run = _quern_walk.run, _quern_period = _quern_across * _quern_run;
+    _quern_slot _quern_owns[_quern_ends];
+    bool _quern_have[_quern_ends];
+#pragma unroll
+    for (int _quern_end = 0; _quern_end < _quern_ends; _quern_end++) {
+        const int _quern_mine = _quern_first_output + 256 * _quern_end;
+        const bool _quern_there = _quern_mine < _quern_across;
+        _quern_slot &_quern_own = _quern_owns[_quern_end];
+        bool &_quern_has = _quern_have[_quern_end];
+        _quern_has = false;
+        if (_quern_there) {
+            const int _quern_before = _quern_front % _quern_period;
+            const int _quern_here = _quern_beside * _quern_lanes;
+            const int _quern_members =
+                (_quern_before + _quern_here + _quern_period - 1) / _quern_period * _quern_run;
+            for (int _quern_member = _quern_one; _quern_member < _quern_members;
+                 _quern_member += _quern_each) {
+                const int _quern_row = _quern_member / _quern_run;
+                const int _quern_spot = _quern_row * _quern_period + _quern_mine * _quern_run +
+                                        (_quern_member - _quern_row * _quern_run) - _quern_before;
+                if (_quern_spot >= 0 && _quern_spot < _quern_here) {
+                    _quern_take(_quern_own, _quern_has, _quern_put[_quern_spot].value);
+                    _quern_has = true;
+                }
             }
         }
-    }
-    if (_quern_ragged && _quern_there) {
-        // Positions of the output before the first span and behind the last, in a line.
-        const _quern_index _quern_tail = _quern_head + _quern_spans * _quern_span;
-        const _quern_index _quern_whole = _quern_spans * _quern_span + _quern_walk.rest;
-        const _quern_index _quern_ahead = (_quern_head + _quern_period - 1) / _quern_period;
-        const _quern_index _quern_skipped = _quern_tail / _quern_period - _quern_ahead;
-        const _quern_index _quern_members =
-            (_quern_whole / _quern_period - _quern_skipped) * _quern_run;
-        const _quern_index _quern_lines = _quern_walk.units / _quern_spans;
+        if (_quern_ragged && _quern_there) {
+            // Positions of the output before the first span and behind the last, in a line.
+            const _quern_index _quern_tail = _quern_head + _quern_spans * _quern_span;
+            const _quern_index _quern_whole = _quern_spans * _quern_span + _quern_walk.rest;
+            const _quern_index _quern_ahead = (_quern_head + _quern_period - 1) / _quern_period;
+            const _quern_index _quern_skipped = _quern_tail / _quern_period - _quern_ahead;
+            const _quern_index _quern_members =
+                (_quern_whole / _quern_period - _quern_skipped) * _quern_run;
+            const _quern_index _quern_lines = _quern_walk.units / _quern_spans;
 #pragma unroll 1
-        for (_quern_index _quern_line = _quern_part; _quern_line < _quern_lines;
-             _quern_line += _quern_parts) {
+            for (_quern_index _quern_line = _quern_part; _quern_line < _quern_lines;
+                 _quern_line += _quern_parts) {
 #pragma unroll 1
-            for (_quern_index _quern_member = _quern_one; _quern_member < _quern_members;
-                 _quern_member += _quern_each) {
-                _quern_index _quern_row = _quern_member / _quern_run;
-                const _quern_index _quern_in_run = _quern_member - _quern_row * _quern_run;
-                _quern_row += _quern_row >= _quern_ahead ? _quern_skipped : 0;
-                const _quern_index _quern_element =
-                    _quern_row * _quern_period + _quern_mine * _quern_run + _quern_in_run;
-                if (_quern_element >= _quern_head && _quern_element < _quern_tail) {
-                    continue;
-                }
-                [[maybe_unused]] const _quern_index _quern_unit = _quern_line * _quern_spans;
+                for (_quern_index _quern_member = _quern_one; _quern_member < _quern_members;
+                     _quern_member += _quern_each) {
+                    _quern_index _quern_row = _quern_member / _quern_run;
+                    const _quern_index _quern_in_run = _quern_member - _quern_row * _quern_run;
+                    _quern_row += _quern_row >= _quern_ahead ? _quern_skipped : 0;
+                    const _quern_index _quern_element =
+                        _quern_row * _quern_period + _quern_mine * _quern_run + _quern_in_run;
+                    if (_quern_element >= _quern_head && _quern_element < _quern_tail) {
+                        continue;
+                    }
+                    [[maybe_unused]] const _quern_index _quern_unit = _quern_line * _quern_spans;
 HOLE_take_element
-                _quern_has = true;
+                    _quern_has = true;
+                }
             }
         }
     }
@@ -138,59 +147,80 @@ HOLE_take_element
     for (bool _quern_ended = !_quern_split;; _quern_ended = _quern_others.are_all()) {
 #pragma unroll 1
         for (int _quern_distance = 1; _quern_distance < _quern_each; _quern_distance *= 2) {
-            const _quern_slot _quern_other = quern::shuffle_down(_quern_own, _quern_distance);
-            const bool _quern_more = __shfl_down_sync(0xffffffffu, _quern_has, _quern_distance);
+            const _quern_slot _quern_other = quern::shuffle_down(_quern_owns[0], _quern_distance);
+            const bool _quern_more = __shfl_down_sync(0xffffffffu, _quern_have[0], _quern_distance);
             if (_quern_one + _quern_distance < _quern_each && _quern_more) {
-                _quern_take(_quern_own, _quern_has, _quern_other.value);
-                _quern_has = true;
+                _quern_take(_quern_owns[0], _quern_have[0], _quern_other.value);
+                _quern_have[0] = true;
             }
         }
         if (_quern_ended) {
             break;
         }
         if constexpr (_quern_split) {
-            const int _quern_across = _quern_walk.across;
             _quern_slot *const _quern_left =
                 (_quern_slot *)(_quern_workspace + _quern_counters) +
                 (long long)_quern_output * _quern_across * _quern_parts;
-            if (_quern_there && _quern_one == 0) {
-                _quern_left[_quern_others.own() * _quern_across + _quern_mine] = _quern_own;
+            for (int _quern_end = 0; _quern_end < _quern_ends; _quern_end++) {
+                const int _quern_mine = _quern_first_output + 256 * _quern_end;
+                if (_quern_mine < _quern_across && _quern_one == 0) {
+                    _quern_left[_quern_others.own() * _quern_across + _quern_mine] =
+                        _quern_owns[_quern_end];
+                }
             }
-            const int _quern_rows = 256 / _quern_across, _quern_row = threadIdx.x / _quern_across;
+            // Neighbouring threads read neighbouring values; then those of an output meet again.
+            const int _quern_rows = _quern_ends > 1 ? 1 : 256 / _quern_across;
+            const int _quern_row = _quern_ends > 1 ? 0 : threadIdx.x / _quern_across;
             if (!_quern_others.are_there((unsigned *)_quern_workspace, gridDim.x / _quern_parts,
                                          _quern_rows)) {
                 return;
             }
-            // Neighbouring threads read neighbouring values; then those of an output meet again.
-            _quern_has = false;
-            if (_quern_row < _quern_rows) {
+#pragma unroll
+            for (int _quern_end = 0; _quern_end < _quern_ends; _quern_end++) {
+                const int _quern_mine =
+                    threadIdx.x - _quern_row * _quern_across + 256 * _quern_end;
+                _quern_slot &_quern_own = _quern_owns[_quern_end];
+                bool &_quern_has = _quern_have[_quern_end];
+                _quern_has = false;
+                if (_quern_row < _quern_rows && _quern_mine < _quern_across) {
 #pragma unroll 8
-                for (unsigned _quern_unit = _quern_row; _quern_unit < _quern_others.count;
-                     _quern_unit += _quern_rows) {
-                    _quern_take(_quern_own, _quern_has,
-                                _quern_left[_quern_others.at(_quern_unit) * _quern_across +
-                                            (threadIdx.x - _quern_row * _quern_across)]
-                                    .value);
-                    _quern_has = true;
+                    for (unsigned _quern_unit = _quern_row; _quern_unit < _quern_others.count;
+                         _quern_unit += _quern_rows) {
+                        _quern_take(_quern_own, _quern_has,
+                                    _quern_left[_quern_others.at(_quern_unit) * _quern_across +
+                                                _quern_mine]
+                                        .value);
+                        _quern_has = true;
+                    }
                 }
-                _quern_put[threadIdx.x] = _quern_own;
             }
-            __syncthreads();
-            _quern_has = false;
-            if (_quern_there) {
-                for (int _quern_unit = _quern_one;
-                     _quern_unit < _quern_rows && _quern_unit < (int)_quern_others.count;
-                     _quern_unit += _quern_each) {
-                    _quern_take(_quern_own, _quern_has,
-                                _quern_put[_quern_unit * _quern_across + _quern_mine].value);
-                    _quern_has = true;
+            if constexpr (_quern_ends == 1) {
+                if (_quern_row < _quern_rows) {
+                    _quern_put[threadIdx.x] = _quern_owns[0];
+                }
+                __syncthreads();
+                _quern_have[0] = false;
+                if (_quern_first_output < _quern_across) {
+                    for (int _quern_unit = _quern_one;
+                         _quern_unit < _quern_rows && _quern_unit < (int)_quern_others.count;
+                         _quern_unit += _quern_each) {
+                        _quern_take(
+                            _quern_owns[0], _quern_have[0],
+                            _quern_put[_quern_unit * _quern_across + _quern_first_output].value);
+                        _quern_have[0] = true;
+                    }
                 }
             }
         }
     }
-    if (_quern_there && _quern_one == 0) {
+#pragma unroll
+    for (int _quern_end = 0; _quern_end < _quern_ends; _quern_end++) {
+        const int _quern_mine = _quern_first_output + 256 * _quern_end;
+        _quern_slot &_quern_own = _quern_owns[_quern_end];
+        if (_quern_mine < _quern_across && _quern_one == 0) {
 HOLE_finish
-        _quern_post(HOLE_results _quern_own.value);
+            _quern_post(HOLE_results _quern_own.value);
 HOLE_give
+        }
     }
 }

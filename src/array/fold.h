@@ -57,8 +57,8 @@ typedef struct qn_fold_form {
     uint8_t split;   /**< 1: several blocks work on one output */
     uint8_t turns;   /**< reduction, rows of few units a thread: so many are read at once; else 0 */
     uint8_t known;   /**< reduction, rows of few units a thread: an output has 1 << (known - 1)
-                          threads, and the code says so; scan, boxes and packed: elements of a
-                          scan, if they are few; else 0 */
+                          threads, and the code says so; spans: outputs of a thread in the end;
+                          scan, boxes and packed: elements of a scan, if they are few; else 0 */
     uint8_t wide;    /**< 1: 64-bit index arithmetic */
     uint8_t scan;    /**< 1: outputs have the reduced axes too */
     uint8_t steps;   /**< scan: units that a thread takes at once; held: all of a full tile's */

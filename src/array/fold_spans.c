@@ -17,7 +17,7 @@
 #define PACK_BYTES     16 /* of a pack: less is what other plans have too */
 #define DENSE_BYTES    64 /* of a row's innermost run: with less, outputs share sectors */
 #define ROW_BYTES      256
-#define MOST_OUTPUTS   256    /* of a span: each has a thread in the end */
+#define MOST_OUTPUTS   512    /* of a span: in the end a thread has two at most */
 #define MOST_MEETING   32     /* threads of an output in the end, of one warp */
 #define ROOM_BYTES     32768  /* of shared memory for the values of a span */
 #define LARGEST_VALUE  64     /* bytes, where it is not known */
@@ -32,7 +32,7 @@
 #define BYTES_OF_BYTES 262144 /* the same of elements that are bytes, of so few */
 #define FEW_COLUMNS    128    /* side by side that they would not go by phases */
 #define LEFT_OVER      32     /* one in so many elements may be left over by spans, at most */
-#define MOST_LEFT      131072 /* values that blocks leave for each other */
+#define MOST_LEFT      262144 /* values that blocks leave for each other */
 #define COUNTERS       8192   /* outputs outside of spans that blocks share */
 
 /* How the dimensions of a plan are told apart. */
@@ -275,6 +275,19 @@ static bool leaves_idle(const qn_fold *f)
            (qn_over(packs, beside) * beside - packs) * IDLE > packs;
 }
 
+/* Of more outputs than a block has threads, phases leave these idle, too (fold_phases.c): a block
+ * has a pack less of columns than threads, and all have as many. On an H200, of a copy's speed, by
+ * columns of four elements at once, which phases would not do better: the least of 300 columns of
+ * int8 0.73. */
+static bool phases_do(const span *s, const way *w)
+{
+    const int64_t columns = QN_FOLD_BLOCK - w->lanes + 1;
+    const int64_t packs = w->whole / w->lanes;
+    return s->across > QN_FOLD_BLOCK &&
+           s->across * QN_FOLD_BLOCK >= (int64_t)busy_threads(packs, qn_over(packs, w->beside)) *
+                                            (qn_over(s->across, columns) * columns);
+}
+
 /* True where spans read more at once, or by more threads. */
 static bool pays(const qn_fold_making *m, const span *s, const way *w)
 {
@@ -372,7 +385,8 @@ static void lay(const qn_fold_making *m, const span *s, const way *w)
     lay_dims(m, s, w);
     f->form.lanes = (uint8_t)w->lanes;
     f->form.columns = f->form.spans = 1;
-    f->form.known = f->form.cut = 0;
+    f->form.cut = 0;
+    f->form.known = (uint8_t)qn_over(s->across, QN_FOLD_BLOCK);
     f->form.line = s->line >= 0;
     while (1 << f->form.room < w->beside * w->lanes) {
         f->form.room++;
@@ -412,7 +426,7 @@ void qn_fold_take_spans(const qn_fold_making *m)
     way w;
     if (!may_take(m) || !find_span(m, &s) ||
         (m->rules->counted && (f->form.reordered || !is_in_order(m, &s))) || !find_way(m, &s, &w) ||
-        !pays(m, &s, &w) || columns_do(m, &s)) {
+        !pays(m, &s, &w) || columns_do(m, &s) || phases_do(&s, &w)) {
         return;
     }
     const int64_t outputs = f->outputs / s.across, lines = f->length / (s.elements / s.across);

@@ -12,7 +12,8 @@
 #define HOLE_bounds 256, 4
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
-    constexpr int _quern_lanes = 4, _quern_batch = 4, _quern_room = 16, _quern_counters = 32768;   \
+    constexpr int _quern_lanes = 4, _quern_batch = 4, _quern_room = 16, _quern_ends = 1;           \
+    constexpr int _quern_counters = 32768;                                                         \
     constexpr bool _quern_split = SPLIT, _quern_ragged = RAGGED; \
     CHOICE
 #define HOLE_kept

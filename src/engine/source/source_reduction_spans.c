@@ -119,6 +119,7 @@ enum { QN_REDUCTION_HOLES(QN_HOLE_ID) };
 void qn_source_spans_holes(qn_text *t, const qn_call *call)
 {
     qn_source_number(&t[FORM], "room", 1 << call->fold.form.room);
+    qn_source_number(&t[FORM], "ends", call->fold.form.known);
     ends_hole(&t[ENDS], call);
     spots_hole(&t[SPOTS], call);
     qn_source_unit_load(&t[LOAD], call);

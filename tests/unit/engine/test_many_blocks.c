@@ -15,13 +15,16 @@ static int32_t value(int64_t at)
     return (int32_t)(at * 37 % 1009) - 300;
 }
 
-static quern_array *table_of(int64_t rows, int64_t columns)
+/* int16 or int32: `value` fits into both. */
+static quern_array *table_of(quern_dtype dtype, int64_t rows, int64_t columns)
 {
-    int32_t *host = malloc((size_t)(rows * columns) * sizeof *host);
+    const size_t size = quern_dtype_size(dtype);
+    char *host = malloc((size_t)(rows * columns) * size);
     for (int64_t k = 0; k < rows * columns; k++) {
-        host[k] = value(k);
+        memcpy(host + (size_t)k * size, &(int32_t){value(k)},
+               size); /* the lower bytes come first */
     }
-    quern_array *a = array_of(QUERN_INT32, SHAPE(rows, columns), host);
+    quern_array *a = array_of(dtype, SHAPE(rows, columns), host);
     free(host);
     return a;
 }
@@ -46,11 +49,11 @@ static void reduce_rows(quern_kernel *k, const quern_value *values, size_t count
 }
 
 /* The sums of columns. */
-static void sum_columns(int64_t rows, int64_t columns, const char *how)
+static void sum_columns(quern_dtype dtype, int64_t rows, int64_t columns, const char *how)
 {
     quern_kernel *sum;
-    OK(quern_reduction(&sum, engine, "int32 x", "int64 y", "x", "a + b", "y = a", "0", NULL));
-    quern_array *x = table_of(rows, columns), *y = NULL;
+    OK(quern_reduction(&sum, engine, "T x", "int64 y", "x", "a + b", "y = a", "0", NULL));
+    quern_array *x = table_of(dtype, rows, columns), *y = NULL;
     const quern_value v[] = {QUERN_VALUES(x, &y)};
     reduce_rows(sum, v, 2, how);
     int64_t *got = malloc((size_t)columns * sizeof *got);
@@ -70,18 +73,21 @@ static void sum_columns(int64_t rows, int64_t columns, const char *how)
 }
 
 static const struct {
+    quern_dtype dtype;
     int64_t rows, columns;
     const char *how;
 } sums[] = {
-    {3000000, 1, "by rows"},   {60000, 8, "by columns"},  {20000, 32, "by columns"},
-    {9000, 128, "by columns"}, {6000, 256, "by columns"}, {200000, 3, "by spans"},
-    {30000, 50, "by spans"},   {20000, 163, "phases"},
+    {QUERN_INT32, 3000000, 1, "by rows"},   {QUERN_INT32, 60000, 8, "by columns"},
+    {QUERN_INT32, 20000, 32, "by columns"}, {QUERN_INT32, 9000, 128, "by columns"},
+    {QUERN_INT32, 6000, 256, "by columns"}, {QUERN_INT32, 200000, 3, "by spans"},
+    {QUERN_INT32, 30000, 50, "by spans"},   {QUERN_INT32, 20000, 163, "phases"},
+    {QUERN_INT16, 20000, 301, "by spans"},
 };
 
 Test(many_blocks, sums)
 {
     for (size_t k = 0; k < sizeof sums / sizeof *sums; k++) {
-        sum_columns(sums[k].rows, sums[k].columns, sums[k].how);
+        sum_columns(sums[k].dtype, sums[k].rows, sums[k].columns, sums[k].how);
     }
 }
 
@@ -98,7 +104,7 @@ Test(many_blocks, in_order)
     OK(quern_reduction(&k, engine, "int32 x", "uint32 m, uint32 c",
                        "map{2u * (unsigned)x + 1u, (unsigned)x}", "then(a, b)", "m = a.m; c = a.c",
                        NULL, &options));
-    quern_array *x = table_of(ROWS, COLUMNS), *m = NULL, *c = NULL;
+    quern_array *x = table_of(QUERN_INT32, ROWS, COLUMNS), *m = NULL, *c = NULL;
     const quern_value v[] = {QUERN_VALUES(x, &m, &c)};
     reduce_rows(k, v, 3, "by columns");
     uint32_t ms[COLUMNS], cs[COLUMNS];
