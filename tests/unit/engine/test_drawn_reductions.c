@@ -245,7 +245,7 @@ Test(drawn_reductions, spans_that_blocks_share)
 Test(drawn_reductions, spans_of_more_outputs_than_threads)
 {
     state = 15;
-    check_rows(257, DRAWN / 4);
+    check_rows(257, DRAWN / 8);
 }
 
 Test(drawn_reductions, apart_of_bytes)
