@@ -30,7 +30,7 @@
 #define LEAST_ELEMENTS 16384  /* of a block */
 #define LEAST_BYTES    40960  /* of a block that has all of an output, where columns do as well; */
 #define BYTES_OF_BYTES 262144 /* the same of elements that are bytes, of so few */
-#define CHOICE_BYTES   4      /* with so many columns choose as fast */
+#define CHOICE_BYTES   4      /* aligned ones, of which columns choose as fast */
 #define FEW_COLUMNS    128    /* side by side that they would not go by phases */
 #define LEFT_OVER      32     /* one in so many elements may be left over by spans, at most */
 #define MOST_LEFT      262144 /* values that blocks leave for each other */
@@ -303,7 +303,11 @@ static bool pays(const qn_fold_making *m, const span *s, const way *w)
         }
     }
     const int64_t otherwise = bytes_at_once(m, s);
-    if (m->rules->chooses && s->across > QN_FOLD_BLOCK && otherwise >= CHOICE_BYTES) {
+    bool aligned = true;
+    for (size_t k = 0; k < m->inputs; k++) {
+        aligned &= !s->dense[k] || m->fold->form.access[k] == QN_ACCESS_VECTOR;
+    }
+    if (m->rules->chooses && aligned && s->across > QN_FOLD_BLOCK && otherwise >= CHOICE_BYTES) {
         return false;
     }
     return bytes >= 2 * otherwise || (bytes >= otherwise && leaves_idle(m->fold));
