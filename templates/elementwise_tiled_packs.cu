@@ -2,7 +2,7 @@
 HOLE_includes
 HOLE_types
 HOLE_preamble
-extern "C" __global__ void __launch_bounds__(256, 5) HOLE_name(HOLE_parameters)
+extern "C" __global__ void __launch_bounds__(256, QUERN_BLOCKS(5)) HOLE_name(HOLE_parameters)
 {
 #include "elementwise_texts.inc"
     // A tile as in elementwise_tiled.cu, but threads fetch squares of elements and give packs of

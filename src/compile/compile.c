@@ -266,8 +266,8 @@ static quern_status run(job *j, qn_image *image, const qn_user_text *user_texts,
     return QUERN_OK;
 }
 
-quern_status qn_compile(qn_image *out, const qn_compile_request *request,
-                        const qn_user_text *user_texts, size_t user_text_count)
+quern_status qn_compile_once(qn_image *out, const qn_compile_request *request,
+                             const qn_user_text *user_texts, size_t user_text_count)
 {
     *out = (qn_image){0};
     if (request->kind != QN_IMAGE_CUBIN && request->kind != QN_IMAGE_PTX &&

@@ -198,7 +198,7 @@ bool qn_log_wants_relocatable(const char *log, const char **said);
  */
 bool qn_source_instance(qn_text *out, const char *source, const char *name);
 
-/* ---- compile.c ------------------------------------------------------------------------------ */
+/* ---- compile.c, roomier.c ------------------------------------------------------------------- */
 
 struct qn_compile_request {
     const char *source;
@@ -225,6 +225,7 @@ struct qn_compile_request {
     bool minimal;
     bool relocatable;            /**< cubin or PTX that is to be linked: -rdc=true */
     const qn_includes *includes; /**< what qn_includes_find() said; NULL: no folders are added */
+    int fewer_blocks;            /**< by which QUERN_BLOCKS(n) is less; qn_compile() chooses it */
     const char *beside; /**< a file in whose folder, which is the user's alone, precompiled headers
                              may be made; NULL or "": there is none */
 };
@@ -244,14 +245,15 @@ typedef struct qn_user_text {
     const char *text;
 } qn_user_text;
 
-/** Compile. Several threads may do so at once. On QUERN_ERROR_COMPILE the error record has the
- * whole log, the source, and for the first error in a user text the span (line and column; the
- * column from the caret line of the log) and a message such as "operation:2:7: identifier "foo" is
- * undefined". For an option that NVRTC rejects, the message names it; for a missing header, it
- * lists the folders searched and says what to do. out->kind is PTX when an option asked for a
- * virtual target. Errors: also QUERN_ERROR_NAME for a name expression that NVRTC rejects, with its
- * reason and the kernels in the source; QUERN_ERROR_INVALID_ARGUMENT for options that cannot be
- * used. */
+/** Compile. Several threads may do so at once. A source of Quern's whose kernel has too few
+ * registers is compiled once or twice more, for fewer blocks at once. On QUERN_ERROR_COMPILE the
+ * error record has the whole log, the source, and for the first error in a user text the span (line
+ * and column; the column from the caret line of the log) and a message such as "operation:2:7:
+ * identifier "foo" is undefined". For an option that NVRTC rejects, the message names it; for a
+ * missing header, it lists the folders searched and says what to do. out->kind is PTX when an
+ * option asked for a virtual target. Errors: also QUERN_ERROR_NAME for a name expression that NVRTC
+ * rejects, with its reason and the kernels in the source; QUERN_ERROR_INVALID_ARGUMENT for options
+ * that cannot be used. */
 quern_status qn_compile(qn_image *out, const qn_compile_request *request,
                         const qn_user_text *user_texts, size_t user_text_count);
 

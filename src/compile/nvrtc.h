@@ -102,6 +102,12 @@ void qn_compiling_end(void);
 /** The loaded library; loads it. Never unloaded, so *out stays valid. */
 quern_status qn_nvrtc_get(const qn_nvrtc **out);
 
+/* ---- compile.c ------------------------------------------------------------------------------ */
+
+/** qn_compile() without a second try: for request->fewer_blocks. */
+quern_status qn_compile_once(qn_image *out, const qn_compile_request *request,
+                             const qn_user_text *user_texts, size_t user_text_count);
+
 /* ---- pch.c: precompiled headers ------------------------------------------------------------- */
 
 /** Where NVRTC may keep those of this compilation; NULL: it shall make and use none. Valid until

@@ -285,6 +285,11 @@ quern_status qn_options_make(qn_options *out, qn_arena *arena, const qn_compile_
         out->kind = QN_IMAGE_PTX;
     }
     QN_TRY(add_target(&m, &t));
+    if (request->fewer_blocks != 0) {
+        char number[16];
+        snprintf(number, sizeof number, "%d", request->fewer_blocks);
+        QN_TRY(add_formatted(&m, "-DQUERN_FEWER_BLOCKS=", number));
+    }
     for (size_t k = 0; k < folders; k++) {
         QN_TRY(add_formatted(&m, "-I", request->includes->folders[k]));
     }

@@ -3,6 +3,7 @@
 // What drivers of elementwise templates have in common: z = 2 x + y. A driver may define ELEMENT, the
 // type of all three, and OUTER, the dimensions of the walk but the last.
 #include "layout.h"
+#include "types.cuh"
 // in this order
 #include "index.cuh"
 #include "pack.cuh"

@@ -5,6 +5,7 @@
 //
 //   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - tests/template/drive_tiled_packs.cu
 #include "layout.h"
+#include "types.cuh"
 // in this order
 #include "index.cuh"
 #include "pack.cuh"

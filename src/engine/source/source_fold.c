@@ -397,6 +397,11 @@ static void kept_hole(qn_text *out, const qn_call *call)
     }
 }
 
+void qn_source_bounds(qn_text *out, int blocks)
+{
+    qn_text_printf(out, "%d, QUERN_BLOCKS(%d)", QN_FOLD_BLOCK, blocks);
+}
+
 enum { QN_FOLD_HOLES(QN_HOLE_ID) };
 
 void qn_source_fold_holes(qn_text *holes, const qn_call *call)

@@ -27,6 +27,9 @@
 void qn_source_fold_holes(qn_text *holes, const qn_call *call);
 /** One of them alone. */
 void qn_source_fold_parameters(qn_text *out, const qn_call *call);
+/** Threads of a block, and blocks that a processor should hold: fewer, where threads would have too
+ * few registers for what the texts need. */
+void qn_source_bounds(qn_text *out, int blocks);
 /** The headers that both need. */
 #define QN_FOLD_HEADERS (QN_HEADER(QN_HEADER_INDEX) | QN_HEADER(QN_HEADER_FOLD))
 /** The first operand that is reached by vector: packs begin where it is aligned. */

@@ -16,8 +16,7 @@ _Static_assert(HOLE_COUNT <= QN_TEMPLATE_HOLES, "room for all holes");
 static void wide_holes(qn_text *t, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
-    qn_text_printf(&t[BOUNDS], "%d, %d", QN_FOLD_BLOCK,
-                   qn_fold_spans_held(f->lanes, qn_scan_value_size(call)));
+    qn_source_bounds(&t[BOUNDS], qn_fold_spans_held(f->lanes, qn_scan_value_size(call)));
     qn_source_number(&t[FORM], "lanes", f->lanes);
     qn_source_number(&t[FORM], "batch", f->turns);
     qn_source_shared_form(&t[FORM], call);

@@ -364,7 +364,7 @@ enum { QN_REDUCTION_HOLES(QN_HOLE_ID) };
 void qn_source_joined_holes(qn_text *t, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
-    qn_text_printf(&t[BOUNDS], "%d, %d", QN_FOLD_BLOCK, qn_fold_joined_held(f->turns, f->pool));
+    qn_source_bounds(&t[BOUNDS], qn_fold_joined_held(f->turns, f->pool));
     form_hole(&t[FORM], call);
     qn_text_puts(&t[CHOOSES], qn_source_choice(&t[FORM], call) ? "1" : "0");
     ends_hole(&t[ENDS], call);

@@ -170,7 +170,7 @@ enum { QN_REDUCTION_HOLES(QN_HOLE_ID) };
 
 void qn_source_search_holes(qn_text *t, const qn_call *call)
 {
-    qn_text_printf(&t[BOUNDS], "%d, %d", QN_FOLD_BLOCK, QN_FOLD_SEARCH_HELD);
+    qn_source_bounds(&t[BOUNDS], QN_FOLD_SEARCH_HELD);
     form_hole(&t[FORM], call);
     rank(&t[FORM], call);
     located(&t[SPOTS], call);

@@ -48,11 +48,12 @@ static void bounds_hole(qn_text *out, const qn_call *call, bool chooses)
 {
     const qn_fold_form *f = &call->fold.form;
     const bool light = qn_fold_is_light(f, qn_scan_value_size(call));
-    qn_text_printf(out, "%d", QN_FOLD_BLOCK);
     if (folds_by_halves(call)) {
-        qn_text_puts(out, ", sizeof(_type_reduce) <= 16 ? 6 : 1");
+        qn_text_printf(out, "%d, sizeof(_type_reduce) <= 16 ? 6 : 1", QN_FOLD_BLOCK);
     } else if (f->turns > 0 && (light || (chooses && f->columns && !f->cut && f->lanes > 4))) {
-        qn_text_printf(out, ", %d", QN_FOLD_LIGHT_BLOCKS);
+        qn_source_bounds(out, QN_FOLD_LIGHT_BLOCKS);
+    } else {
+        qn_text_printf(out, "%d", QN_FOLD_BLOCK);
     }
 }
 

@@ -143,7 +143,7 @@ static void bounds_hole(qn_text *out, const qn_call *call)
     if (qn_scan_value_size(call) == 0) {
         qn_text_printf(out, "%d", QN_FOLD_BLOCK);
     } else {
-        qn_text_printf(out, "%d, %d", QN_FOLD_BLOCK, blocks_wanted(call));
+        qn_source_bounds(out, blocks_wanted(call));
     }
 }
 

@@ -51,7 +51,7 @@ quern_status qn_scan_boxed_source(qn_text *out, const qn_call *call, qn_header *
     const bool split = call->fold.form.split;
     qn_text t[HOLE_COUNT] = {{0}};
     qn_source_scan_holes(t, call);
-    qn_text_printf(&t[BOUNDS], "%d, %d", QN_FOLD_BLOCK, split ? TILES : BOXES);
+    qn_source_bounds(&t[BOUNDS], split ? TILES : BOXES);
     form_hole(&t[FORM], call);
     qn_text_puts(&t[STRIPS], call->fold.form.again ? "1" : "0");
     qn_source_boxes_find(&t[FIND], call);

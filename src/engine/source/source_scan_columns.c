@@ -55,7 +55,7 @@ static void form_hole(qn_text *out, const qn_call *call)
  * inputs there. */
 static void bounds_hole(qn_text *out, const qn_call *call)
 {
-    qn_text_printf(out, "%d, %d", QN_FOLD_BLOCK, call->fold.form.lines ? 4 : 3);
+    qn_source_bounds(out, call->fold.form.lines ? 4 : 3);
 }
 
 /* Call post, and write the results or leave them in shared memory. */

@@ -187,7 +187,7 @@ quern_status qn_scan_held_source(qn_text *out, const qn_call *call, qn_header *h
 {
     qn_text t[HOLE_COUNT] = {{0}};
     qn_source_scan_holes(t, call);
-    qn_text_printf(&t[BOUNDS], "%d, %d", QN_FOLD_BLOCK, QN_HELD_BLOCKS);
+    qn_source_bounds(&t[BOUNDS], QN_HELD_BLOCKS);
     form_hole(&t[FORM], call);
     room_hole(&t[ROOM], call);
     lead_hole(&t[LEAD], call);

@@ -115,7 +115,7 @@ quern_status qn_scan_packed_source(qn_text *out, const qn_call *call, qn_header 
 {
     qn_text t[HOLE_COUNT] = {{0}};
     qn_source_scan_holes(t, call);
-    qn_text_printf(&t[BOUNDS], "%d, 5", QN_FOLD_BLOCK);
+    qn_source_bounds(&t[BOUNDS], 5);
     form_hole(&t[FORM], call);
     outer_hole(&t[OUTER], call);
     piece_hole(&t[PIECE], call);

@@ -212,8 +212,7 @@ quern_status qn_scan_parts_source(qn_text *out, const qn_call *call, qn_header *
 {
     qn_text t[HOLE_COUNT] = {{0}};
     qn_source_scan_holes(t, call);
-    qn_text_printf(&t[BOUNDS], "%d, %d", QN_FOLD_BLOCK,
-                   qn_fold_part_blocks(call->operands, call->operand_count));
+    qn_source_bounds(&t[BOUNDS], qn_fold_part_blocks(call->operands, call->operand_count));
     form_hole(&t[FORM], call);
     begin_hole(&t[BEGIN], call);
     bring_hole(&t[BRING], call);

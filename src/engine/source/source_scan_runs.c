@@ -397,8 +397,7 @@ quern_status qn_scan_runs_source(qn_text *out, const qn_call *call, qn_header *h
 {
     qn_text t[HOLE_COUNT] = {{0}};
     qn_source_scan_holes(t, call);
-    qn_text_printf(&t[BOUNDS], "%d, %u", QN_FOLD_BLOCK,
-                   qn_fold_run_blocks(&call->fold, qn_scan_value_size(call)));
+    qn_source_bounds(&t[BOUNDS], qn_fold_run_blocks(&call->fold, qn_scan_value_size(call)));
     form_hole(&t[FORM], call);
     room_hole(&t[ROOM], call);
     qn_source_row_skip(&t[SKIP], call);
