@@ -149,6 +149,25 @@ static bool choose_packs(tiling *t, const qn_plan *plan, const qn_operand *opera
            worth_it(t, plan, ndim);
 }
 
+/* The same with words of two for halves, where all is aligned, or what is given has words of its
+ * own. On an H200, of a copy's speed with words and with two: x.T + y of 16384 x 16384 float16 0.97
+ * and 1.00, x.T to contiguous 0.93 and 0.98, of 12001 x 12003 to float32 0.65 and 0.85; but of
+ * 16383 x 16385 x.T + y 0.84 and 0.75. */
+static bool choose_wide_packs(tiling *t, const qn_plan *plan, const qn_operand *operands,
+                              size_t operand_count, int ndim, int anchor, int most,
+                              uint32_t most_lanes)
+{
+    tiling wide = *t;
+    wide.lanes = 2 * t->lanes;
+    if (t->lanes != 2 || wide.lanes > (int)most_lanes ||
+        !choose_packs(&wide, plan, operands, operand_count, ndim, anchor, most) ||
+        ((wide.slack != 0 || wide.margin != 0) && operands[anchor].item_size < WORD)) {
+        return false;
+    }
+    *t = wide;
+    return true;
+}
+
 /* Tiles of single elements. */
 static bool choose_single(tiling *t, const qn_plan *plan, const qn_operand *operands, int ndim,
                           int anchor, int most)
@@ -219,7 +238,8 @@ bool qn_plan_tiles(qn_plan *plan, const qn_operand *operands, size_t operand_cou
     }
     const int anchor = choose_anchor(plan, operands, operand_count, ndim);
     t.lanes = choose_lanes(&t, plan, operands, operand_count, most_lanes);
-    if (!choose_packs(&t, plan, operands, operand_count, ndim, anchor, most) &&
+    if (!choose_wide_packs(&t, plan, operands, operand_count, ndim, anchor, most, most_lanes) &&
+        !choose_packs(&t, plan, operands, operand_count, ndim, anchor, most) &&
         (!single || !choose_single(&t, plan, operands, ndim, anchor, most))) {
         return false;
     }
