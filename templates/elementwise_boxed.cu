@@ -9,7 +9,7 @@ template <int bytes_> __device__ constexpr int _quern_spread(int element)
     constexpr int word = bytes_ < 4 ? 4 / bytes_ : 1, row = bytes_ < 4 ? 32 : 128 / bytes_;
     return element + word * (element / (word * row) + element / (word * row * row));
 }
-extern "C" __global__ void __launch_bounds__(256, QUERN_BLOCKS(4)) HOLE_name(HOLE_parameters)
+extern "C" __global__ void __launch_bounds__(256, 4) HOLE_name(HOLE_parameters)
 {
 #include "elementwise_texts.inc"
 HOLE_shared

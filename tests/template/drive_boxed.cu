@@ -4,7 +4,6 @@
 //
 //   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - tests/template/drive_boxed.cu
 #include "layout.h"
-#include "types.cuh"
 // in this order
 #include "index.cuh"
 
