@@ -72,7 +72,8 @@ template <typename P_> struct held {
             }
         }
     }
-    __device__ __forceinline__ void give(P_ &to) const
+    // As P, or as another pack of so many bytes.
+    template <typename To_> __device__ __forceinline__ void give(To_ &to) const
     {
         to.load(word);
     }
@@ -117,7 +118,7 @@ template <typename P_> struct shifted {
         }
         word[count] = shift = 0;
     }
-    __device__ __forceinline__ void give(P_ &to) const
+    template <typename To_> __device__ __forceinline__ void give(To_ &to) const
     {
         alignas(16) unsigned part[count];
 #pragma unroll

@@ -192,6 +192,7 @@ typedef struct qn_fold_rules {
     bool chooses;        /**< reduction: combining two values only chooses one of them */
     bool ranked;         /**< and asks only whose other field is greater */
     bool keyed;          /**< and compares them by keys, a batch at once */
+    bool paired;         /**< and two of these at once */
     bool adds_narrow;    /**< reduction: sums of some units are kept in registers of their own */
     bool dear;           /**< reduction: combining two takes a division */
     uint32_t value_size; /**< bytes of the values that are combined, if known, or 0 */

@@ -224,7 +224,9 @@ typedef struct way {
 static bool find_way(const qn_fold_making *m, const span *s, way *w)
 {
     uint32_t lanes = qn_pack_lanes(m->operands, m->inputs, m->rules->pack_bytes);
-    lanes = qn_fold_is_costly(m->rules) ? QN_MIN(lanes, COSTLY_LANES) : lanes;
+    if (qn_fold_is_costly(m->rules) && !m->rules->paired) {
+        lanes = QN_MIN(lanes, COSTLY_LANES);
+    }
     for (; lanes > 1; lanes /= 2) {
         *w = (way){.lanes = lanes};
         if (!choose_heads(m, s, lanes, &w->heads)) {

@@ -41,6 +41,8 @@ const char *qn_fold_uncast(const qn_call *call);
 /** The input of bytes whose values are those of a choice (src/lang/choice.c), in their order, which
  * may be compared by keys; -1: there is none. */
 int qn_call_key(const qn_call *call);
+/** From this compute capability on one instruction compares two (templates/keys.cuh). */
+#define QN_PAIRS_ARCH 90
 /** Rows of strides in a walk: boxes have one more where texts use positions, for those. */
 uint32_t qn_fold_rows(const qn_call *call);
 /* For a kind: */

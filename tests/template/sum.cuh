@@ -32,6 +32,8 @@
 #define HOLE_positions
 #define HOLE_adds   0
 #define HOLE_keys   0
+#define HOLE_pairs  0
+#define HOLE_key
 #define HOLE_mapped -> _type_reduce
 #define HOLE_inputs const ELEMENT &x,
 #define HOLE_map                                                                                   \

@@ -137,6 +137,8 @@ static void plan(qn_call *call)
                            .chooses = kernel->choice.field != NULL,
                            .ranked = kernel->choice.value != NULL,
                            .keyed = qn_call_key(call) >= 0,
+                           .paired =
+                               qn_call_key(call) >= 0 && kernel->engine->arch >= QN_PAIRS_ARCH,
                            .adds_narrow = qn_fold_adds_narrow(call),
                            .dear = kernel->divides,
                            .value_size = qn_scan_value_size(call),

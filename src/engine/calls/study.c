@@ -151,14 +151,14 @@ static bool divides(const char *text)
 }
 
 /* Reductions that add up what an expression gives, or only choose. An option may define a macro,
- * and words mean something else. */
+ * and words mean something else; but those of Quern's own headers change none in a text. */
 static void study_reduce(quern_kernel *kernel)
 {
     bool defines = false;
     for (size_t o = 0; o < kernel->option_count; o++) {
         const char *option = kernel->options[o];
-        defines |= strncmp(option, "-D", 2) == 0 || strstr(option, "define") != NULL ||
-                   strstr(option, "-include") != NULL;
+        defines |= (strncmp(option, "-D", 2) == 0 && strncmp(option, "-DQUERN_", 8) != 0) ||
+                   strstr(option, "define") != NULL || strstr(option, "-include") != NULL;
     }
     kernel->adds = kernel->kind->number == QUERN_KERNEL_REDUCTION && !defines &&
                    qn_text_adds(kernel->texts[QN_REDUCE].text) &&

@@ -42,6 +42,7 @@ static const qn_header headers[] = {
     [QN_HEADER_FLOOR_DIVIDE] = {"quern/floor_divide.cuh", qn_embedded_floor_divide_cuh},
     [QN_HEADER_NEXTAFTER] = {"quern/nextafter.cuh", qn_embedded_nextafter_cuh},
     [QN_HEADER_FOLD] = {"quern/fold.cuh", qn_embedded_fold_cuh},
+    [QN_HEADER_KEYS] = {"quern/keys.cuh", qn_embedded_keys_cuh},
     [QN_HEADER_SCAN] = {"quern/scan.cuh", qn_embedded_scan_cuh},
     [QN_HEADER_RUNS] = {"quern/runs.cuh", qn_embedded_runs_cuh},
     [QN_HEADER_STOCK] = {"quern/stock.cuh", qn_embedded_stock_cuh},

@@ -43,6 +43,7 @@ typedef enum qn_header_id {
     QN_HEADER_FLOOR_DIVIDE,
     QN_HEADER_NEXTAFTER,
     QN_HEADER_FOLD,
+    QN_HEADER_KEYS,
     QN_HEADER_SCAN,
     QN_HEADER_RUNS,
     QN_HEADER_STOCK,
@@ -67,7 +68,7 @@ typedef uint64_t qn_header_set;
 #define QN_HOLE_NAME(id, name) #name,
 
 /** Holes that a template may have besides the common ones: includes, types, preamble and name. */
-#define QN_TEMPLATE_HOLES 40
+#define QN_TEMPLATE_HOLES 44
 
 /** A template and what goes into these. */
 typedef struct qn_source_template {

@@ -86,6 +86,8 @@ void qn_source_arguments(qn_text *out, const qn_call *call, bool pack);
     X(KEEP, keep)                                                                                  \
     X(CHOOSES, chooses)                                                                            \
     X(KEYS, keys)                                                                                  \
+    X(PAIRS, pairs)                                                                                \
+    X(KEY, key)                                                                                    \
     X(MAPPED, mapped)                                                                              \
     X(ADDS, adds)                                                                                  \
     X(EDGED, edged)                                                                                \
@@ -119,6 +121,9 @@ bool qn_source_chooses(const qn_call *call);
 bool qn_source_choice(qn_text *out, const qn_call *call);
 /** True where values of such a reduction may be compared by keys. */
 bool qn_source_keys(const qn_call *call);
+/** 1 where keys are those of bytes and may be compared by two at once (templates/keys.cuh), else 0;
+ * and what has the bytes of a turn. */
+bool qn_source_pairs(qn_text *is, qn_text *which, const qn_call *call);
 /** Where all that matters is whose other field, a `_quern_plain`, is greater, or less: which of the
  * two, `_quern_greatest`; whether of equal ones the last is chosen, `_quern_lasts`; and whether it
  * is plainly so, and numbers are those of an input of bytes, `_quern_bytes`. */
@@ -157,6 +162,8 @@ void qn_source_shared_form(qn_text *out, const qn_call *call);
  * lies; in each turn, where its unit lies, and the next. */
 void qn_source_unit_paces(qn_text *out, const qn_call *call);
 void qn_source_unit_advance(qn_text *out, const qn_call *call);
+/** True where packs of input `k` wait as the words that were read. */
+bool qn_source_waits_as_words(const qn_call *call, uint32_t k);
 /** True where units of columns are words of which the first and the last may reach beyond memory:
  * those are read by elements, before the others. */
 bool qn_source_has_edges(const qn_call *call);

@@ -96,12 +96,13 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
     adds_holes(t, call);
     const bool keys = call->fold.form.search ? t[KEEP].length > 0 : qn_source_keys(call);
     qn_text_puts(&t[KEYS], keys ? "1" : "0");
+    const bool pairs = qn_source_pairs(&t[PAIRS], &t[KEY], call);
     const qn_source_template template = {
         .text = chosen.text,
         .hole_names = (const char *const[]){QN_REDUCTION_HOLES(QN_HOLE_NAME)},
         .holes = t,
         .hole_count = HOLE_COUNT,
-        .headers = QN_FOLD_HEADERS | chosen.more |
+        .headers = QN_FOLD_HEADERS | chosen.more | (pairs ? QN_HEADER(QN_HEADER_KEYS) : 0) |
                    (chosen.packs ? QN_HEADER(QN_HEADER_PACK) | QN_HEADER(QN_HEADER_WORDS) : 0),
     };
     return qn_source_expand(out, call, &template, headers, header_count);

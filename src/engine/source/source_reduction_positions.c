@@ -86,6 +86,46 @@ static void keys(qn_text *out, const qn_call *call)
         c->value, c->value);
 }
 
+/* The operand whose packs of bytes are compared by two at once; -1: there is none. */
+static int paired(const qn_call *call)
+{
+    const int key = qn_source_keys(call) ? qn_call_key(call) : -1;
+    return key >= 0 && call->fold.form.lanes % 4 == 0 &&
+                   qn_source_waits_as_words(call, (uint32_t)key)
+               ? key
+               : -1;
+}
+
+/* `_quern_byte_keys`, whether they may be had, and a value and a number from one of them. */
+static void pairs(qn_text *out, const qn_call *call)
+{
+    const int key = paired(call);
+    if (key < 0) {
+        return;
+    }
+    const quern_dtype dtype = call->types.parameters[call->operand_parameter[key]];
+    qn_text_printf(
+        out,
+        "    constexpr bool _quern_paired = QUERN_PAIRS && _quern_bytes;\n"
+        "    typedef quern::byte_keys<%u, %s, %s, _quern_greatest, !_quern_lasts> "
+        "_quern_byte_keys;\n"
+        "    const auto _quern_parted = [](int _quern_key) -> _quern_nth {\n"
+        "        _quern_nth _quern_is = {};\n"
+        "        _quern_is.value.%s = (_quern_plain)_quern_byte_keys::value(_quern_key);\n"
+        "        _quern_is.number = _quern_byte_keys::rank(_quern_key);\n"
+        "        return _quern_is;\n    };\n",
+        call->fold.form.lanes, dtype == QUERN_INT8 ? "true" : "false",
+        dtype == QUERN_BOOL ? "true" : "false", call->kernel->choice.value);
+}
+
+bool qn_source_pairs(qn_text *is, qn_text *which, const qn_call *call)
+{
+    const int key = paired(call);
+    qn_text_puts(is, key >= 0 ? "1" : "0");
+    qn_text_printf(which, "_quern_registers%d[_quern_turn]", QN_MAX(key, 0));
+    return key >= 0;
+}
+
 bool qn_source_choice(qn_text *out, const qn_call *call)
 {
     const qn_choice *c = &call->kernel->choice;
@@ -112,6 +152,7 @@ bool qn_source_choice(qn_text *out, const qn_call *call)
                    c->takes_second, c->field);
     if (!f->joined) {
         keys(out, call);
+        pairs(out, call);
     }
     return true;
 }

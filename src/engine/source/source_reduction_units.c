@@ -24,7 +24,7 @@ static bool is_cut_rows(const qn_call *call)
 
 /* Packs of narrow elements wait as the words that were read: the compiler would take each apart
  * before it reads the next. Phases have all packs so, since some are put together from elements. */
-static bool waits_as_words(const qn_call *call, uint32_t k)
+bool qn_source_waits_as_words(const qn_call *call, uint32_t k)
 {
     const uint8_t access = call->fold.form.access[k];
     return access == QN_ACCESS_WORDS ||
@@ -160,7 +160,7 @@ void qn_source_unit_registers(qn_text *out, const qn_call *call)
                           "        [[maybe_unused]] _quern_index _quern_spots[_quern_batch];\n");
     }
     for (uint32_t k = 0; k < call->input_operands; k++) {
-        const bool words = waits_as_words(call, k);
+        const bool words = qn_source_waits_as_words(call, k);
         const bool shifted = call->fold.form.access[k] == QN_ACCESS_WORDS;
         qn_text_printf(out, "        %s",
                        shifted ? "quern::shifted<"
@@ -180,7 +180,7 @@ void qn_source_unit_load(qn_text *out, const qn_call *call)
 void qn_source_unit_fetch(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
-        if (waits_as_words(call, k)) {
+        if (qn_source_waits_as_words(call, k)) {
             load_words(out, call, k);
             continue;
         }
@@ -198,7 +198,7 @@ void qn_source_unit_recall(qn_text *out, const qn_call *call)
             out, "            [[maybe_unused]] const int _quern_own = _quern_owns[_quern_turn];\n");
     }
     for (uint32_t k = 0; k < call->input_operands; k++) {
-        if (waits_as_words(call, k)) {
+        if (qn_source_waits_as_words(call, k)) {
             qn_text_puts(out, "            ");
             qn_source_register_type(out, call, k, true);
             qn_text_printf(out,

@@ -27,7 +27,8 @@ static const char source[] =
     "    for (int i = 0; i < VALUES; i++) v[i] = x[i * 256 + threadIdx.x];\n"
     "    for (int i = 0; i < VALUES; i++) asm volatile(\"\" : \"+d\"(v[i]));\n"
     "    __syncthreads();\n"
-    "    for (int i = 0; i < VALUES; i++) x[i * 256 + threadIdx.x] = v[i] * v[(i * 5 + 3) % VALUES];\n"
+    "    for (int i = 0; i < VALUES; i++) x[i * 256 + threadIdx.x] = v[i] * v[(i * 5 + 3) % "
+    "VALUES];\n"
     "}\n";
 
 static void compile_both(const char *values, int fewer)

@@ -24,6 +24,9 @@ static const char *const choose[] = {
     "a.value < b.value || (!(b.value < a.value) && a.at <= b.at) ? a : b",
 };
 
+/* What the kernels' compiler is given, or NULL. */
+static const char *option;
+
 /* `position`: how map names it. */
 static quern_kernel *kernel_that(const char *position, const char *reduce, const char *value)
 {
@@ -31,8 +34,11 @@ static quern_kernel *kernel_that(const char *position, const char *reduce, const
     char preamble[96], map[96];
     (void)snprintf(map, sizeof map, "best{(%s)x, %s}", value, position);
     (void)snprintf(preamble, sizeof preamble, "struct best { %s value; long long at; };", value);
-    const quern_reduction_options o = {
-        .size = sizeof o, .reduce_type = "best", .preamble = preamble};
+    const quern_reduction_options o = {.size = sizeof o,
+                                       .reduce_type = "best",
+                                       .preamble = preamble,
+                                       .options = &option,
+                                       .option_count = option != NULL};
     OK(quern_reduction(&k, engine, "T x", "int64 y", map, reduce, "y = a.at", NULL, &o));
     return k;
 }
@@ -63,11 +69,23 @@ static bool compare(quern_kernel *const *kernels, quern_array *memory, const int
     return is;
 }
 
+/* Bools are any bytes. */
+static quern_array *memory_of(quern_dtype dtype, int64_t count)
+{
+    if (dtype != QUERN_BOOL) {
+        return numbered_memory(dtype, count);
+    }
+    quern_array *bytes = numbered_memory(QUERN_UINT8, count), *bools;
+    OK(quern_array_view(&bools, bytes, QUERN_BOOL));
+    quern_array_release(bytes);
+    return bools;
+}
+
 /* Returns how many of them are planned as choices. */
 static int check_drawn(quern_dtype dtype, const char *value, int cases)
 {
     enum { MOST = 400000 };
-    quern_array *memory = numbered_memory(dtype, MOST + 64 * 1024);
+    quern_array *memory = memory_of(dtype, MOST + 64 * 1024);
     int choices = 0;
     for (int n = 0; n < drawn(cases); n++) {
         const char *const text = choose[n % QN_COUNT(choose)];
@@ -106,6 +124,19 @@ Test(choices, of_integers)
                         check_drawn(QUERN_INT8, "int", DRAWN / 3) +
                         check_drawn(QUERN_UINT16, "unsigned short", DRAWN / 3);
     cr_assert_geq(choices, drawn(DRAWN) / 8, "%d of %d", choices, drawn(DRAWN));
+}
+
+/* And by two at once, as where an instruction of the GPU compares so. */
+Test(choices, of_bytes_by_pairs)
+{
+    state = 6;
+    option = "-DQUERN_PAIRS=1";
+    const int choices =
+        check_drawn(QUERN_UINT8, "unsigned char", DRAWN / 3) +
+        check_drawn(QUERN_UINT8, "int", DRAWN / 3) + check_drawn(QUERN_INT8, "int", DRAWN / 3) +
+        check_drawn(QUERN_INT8, "signed char", DRAWN / 3) +
+        check_drawn(QUERN_BOOL, "bool", DRAWN / 3) + check_drawn(QUERN_BOOL, "int", DRAWN / 3);
+    cr_assert_geq(choices, drawn(DRAWN) / 3, "%d of %d", choices, 2 * drawn(DRAWN));
 }
 
 Test(choices, of_two_bytes)
