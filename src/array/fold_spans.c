@@ -11,51 +11,30 @@
  * Dimensions of such a plan: the kept ones outside of spans (`form.outer`), those inside, the lanes
  * of a span; then the reduced ones outside, and the spans of a line if they follow each other.
  */
-#include "array/fold.h"
+#include "array/fold_spanning.h"
 #include <string.h>
 
-#define PACK_BYTES     16 /* of a pack: less is what other plans have too */
-#define DENSE_BYTES    64 /* of a row's innermost run: with less, outputs share sectors */
-#define ROW_BYTES      256
-#define MOST_OUTPUTS   512    /* of a span: in the end a thread has two at most */
 #define MOST_MEETING   32     /* threads of an output in the end, of one warp */
 #define ROOM_BYTES     32768  /* of shared memory for the values of a span */
 #define LARGEST_VALUE  64     /* bytes, where it is not known */
 #define COSTLY_LANES   8      /* of values that are costly to keep or to come by */
 #define LEAST_UNITS    4      /* of a thread */
-#define IDLE           8      /* one thread in so many, or more, is idle by columns */
 #define MORE_GROUPS    3      /* blocks that may share a span, besides those that must */
 #define LEAST_PACKS    32     /* of each of them: they lie on in memory */
-#define FEW_PACKS      8      /* of wide elements, for which columns do as well */
 #define LEAST_ELEMENTS 16384  /* of a block */
-#define LEAST_BYTES    40960  /* of a block that has all of an output, where columns do as well; */
-#define BYTES_OF_BYTES 262144 /* the same of elements that are bytes, of so few */
-#define CHOICE_BYTES   4      /* aligned ones, of which columns choose as fast */
-#define FEW_COLUMNS    128    /* side by side that they would not go by phases */
 #define LEFT_OVER      32     /* one in so many elements may be left over by spans, at most */
 #define MOST_LEFT      262144 /* values that blocks leave for each other */
 #define COUNTERS       8192   /* outputs outside of spans that blocks share */
 
-/* How the dimensions of a plan are told apart. */
-typedef struct span {
-    int inside[QUERN_MAX_NDIM]; /* kept dimensions inside, innermost first */
-    int inner, line;            /* reduced dimensions: the run, and that of lines; or -1 */
-    int count;                  /* of `inside` */
-    int64_t across, run;
-    int64_t elements; /* of a line: where there is none, of a span */
-    bool used[QUERN_MAX_NDIM];
-    bool dense[QUERN_MAX_PARAMETERS];
-} span;
-
 /* True when input `k` is the same along dimension `d`, or goes on there after `before` elements. */
-static bool goes_on(const qn_fold_making *m, const span *s, size_t k, int d, int64_t before)
+static bool goes_on(const qn_fold_making *m, const qn_span *s, size_t k, int d, int64_t before)
 {
     const int64_t stride = m->fold->stride[k][d];
     return s->dense[k] ? stride == before * m->operands[k].item_size : stride == 0;
 }
 
 /* The dimension, of the kept or of the reduced ones, along which all inputs go on; or -1. */
-static int next_dim(const qn_fold_making *m, const span *s, bool reduced, int64_t before)
+static int next_dim(const qn_fold_making *m, const qn_span *s, bool reduced, int64_t before)
 {
     const qn_fold *f = m->fold;
     const int first = reduced ? f->form.kept : 0;
@@ -73,7 +52,7 @@ static int next_dim(const qn_fold_making *m, const span *s, bool reduced, int64_
 }
 
 /* Inputs are dense, or the same along a span. */
-static bool sort_inputs(const qn_fold_making *m, span *s)
+static bool sort_inputs(const qn_fold_making *m, qn_span *s)
 {
     const qn_fold *f = m->fold;
     bool any = false;
@@ -90,10 +69,10 @@ static bool sort_inputs(const qn_fold_making *m, span *s)
     return any;
 }
 
-static bool find_span(const qn_fold_making *m, span *s)
+static bool find_span(const qn_fold_making *m, qn_span *s)
 {
     const qn_fold *f = m->fold;
-    *s = (span){.across = 1, .run = 1};
+    *s = (qn_span){.across = 1, .run = 1};
     if (!sort_inputs(m, s)) {
         return false;
     }
@@ -105,20 +84,25 @@ static bool find_span(const qn_fold_making *m, span *s)
     for (int d; (d = next_dim(m, s, false, s->across * s->run)) >= 0;) {
         s->used[d] = true;
         s->inside[s->count++] = d;
+        if (qn_span_is_long(m, s, f->extent[d])) {
+            s->part = qn_span_part(m, s, f->extent[d]);
+            s->across *= s->part;
+            break;
+        }
         s->across *= f->extent[d];
     }
-    s->line = s->count > 0 ? next_dim(m, s, true, s->across * s->run) : -1;
+    s->line = s->count > 0 && s->part == 0 ? next_dim(m, s, true, s->across * s->run) : -1;
     s->elements = s->across * s->run;
     if (s->line >= 0) {
         s->used[s->line] = true;
         s->elements *= f->extent[s->line];
     }
-    return s->count > 0 && s->across > 1 && s->across <= MOST_OUTPUTS;
+    return s->count > 0 && s->across > 1 && s->across <= QN_SPAN_OUTPUTS;
 }
 
 /* Positions in C order: the run is the last of the reduced dimensions, and lines the last before.
  */
-static bool is_in_order(const qn_fold_making *m, const span *s)
+static bool is_in_order(const qn_fold_making *m, const qn_span *s)
 {
     int last = m->fold->form.kept + m->fold->form.reduced - 1;
     if (s->inner >= 0 && s->inner != last--) {
@@ -136,7 +120,7 @@ static int64_t off_by(const qn_fold_making *m, size_t k, uint64_t bytes, uint32_
 
 /* Whether packs of so many lanes are aligned: in all lines, or in each behind its first elements.
  * Those that are read together are off alike. */
-static bool choose_heads(const qn_fold_making *m, const span *s, uint32_t lanes, bool *heads)
+static bool choose_heads(const qn_fold_making *m, const qn_span *s, uint32_t lanes, bool *heads)
 {
     const qn_fold *f = m->fold;
     size_t first = 0;
@@ -192,7 +176,8 @@ static double busy_threads(int64_t packs, int64_t groups)
 /* Packs of a span that a block has, and the span's elements; 0 where the values of one block would
  * not have room, or not all outputs would be in each. More blocks than must share a span where each
  * then has an eighth more threads at work: a block of 256 has no second thread for each of 133. */
-static int64_t choose_packs(const qn_fold_making *m, const span *s, uint32_t lanes, int64_t *whole)
+static int64_t choose_packs(const qn_fold_making *m, const qn_span *s, uint32_t lanes,
+                            int64_t *whole)
 {
     const int64_t period = s->across * s->run;
     const int64_t packs = period / common_divisor(period, lanes);
@@ -214,21 +199,14 @@ static int64_t choose_packs(const qn_fold_making *m, const span *s, uint32_t lan
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-/* What is decided before anything is changed. */
-typedef struct way {
-    uint32_t lanes;
-    bool heads;
-    int64_t beside, whole, spans; /* packs of a block; elements of a span; spans of a line */
-} way;
-
-static bool find_way(const qn_fold_making *m, const span *s, way *w)
+static bool find_way(const qn_fold_making *m, const qn_span *s, qn_span_way *w)
 {
     uint32_t lanes = qn_pack_lanes(m->operands, m->inputs, m->rules->pack_bytes);
     if (qn_fold_is_costly(m->rules) && !m->rules->paired) {
         lanes = QN_MIN(lanes, COSTLY_LANES);
     }
     for (; lanes > 1; lanes /= 2) {
-        *w = (way){.lanes = lanes};
+        *w = (qn_span_way){.lanes = lanes};
         if (!choose_heads(m, s, lanes, &w->heads)) {
             continue;
         }
@@ -244,93 +222,6 @@ static bool find_way(const qn_fold_making *m, const span *s, way *w)
     return false;
 }
 
-/* Bytes of an input that the plan as it is reads at once, and of which no sector is shared with
- * other outputs' threads. Wide rows of wide elements are read by whole warps. */
-static int64_t bytes_at_once(const qn_fold_making *m, const span *s)
-{
-    const qn_fold_form *f = &m->fold->form;
-    int64_t least = PACK_BYTES;
-    for (size_t k = 0; k < m->inputs; k++) {
-        const int64_t item = m->operands[k].item_size;
-        const int64_t bytes = f->access[k] == QN_ACCESS_VECTOR  ? item * f->lanes
-                              : f->access[k] == QN_ACCESS_WORDS ? item * f->lanes / 2
-                                                                : item;
-        const bool wide = f->columns && item >= 4 && s->across * s->run * item >= ROW_BYTES;
-        least = s->dense[k] && !wide ? QN_MIN(least, bytes) : least;
-        if (s->dense[k] && !f->columns && s->run * item < DENSE_BYTES) {
-            least = QN_MIN(least, s->run * item / 2);
-        }
-    }
-    return least;
-}
-
-/* By columns, of the threads side by side one in so many or more has no pack. Where these are few,
- * or outputs are many, spans gain nothing all the same: 12 columns of float32 are summed at 0.94 of
- * a copy's speed on an H200 by spans, at 0.98 by columns; 36 of float64 at 0.97 and 0.83. */
-static bool leaves_idle(const qn_fold *f)
-{
-    if (!f->form.columns || !f->form.split || f->form.lanes == 1) {
-        return false;
-    }
-    const int64_t packs = qn_over(f->extent[f->form.kept - 1], f->form.lanes);
-    const int64_t beside = QN_FOLD_BLOCK / f->workers;
-    return (packs > FEW_PACKS || f->form.lanes > 4) &&
-           (qn_over(packs, beside) * beside - packs) * IDLE > packs;
-}
-
-/* Of more outputs than a block has threads, phases do as well where they leave few threads idle: a
- * block has a pack less of columns than threads, and all have as many. On an H200, of a copy's
- * speed, sums of float16 by spans and by phases: 333 columns 0.93 and 0.90, 350 0.90 and 0.92, 383
- * 0.90 and 0.94; the least of int8: 383 columns 0.83 and 0.77. */
-static bool phases_do(const qn_fold_making *m, const span *s, const way *w)
-{
-    const int64_t all = QN_FOLD_BLOCK - w->lanes + 1;
-    const int64_t columns = qn_over(s->across, all) * all;
-    bool bytes = true;
-    for (size_t k = 0; k < m->inputs; k++) {
-        bytes &= !s->dense[k] || m->operands[k].item_size == 1;
-    }
-    return s->across > QN_FOLD_BLOCK && s->across * 100 >= columns * (bytes ? 90 : 68);
-}
-
-/* True where spans read more at once, or by more threads. Choices: argmax of 290 columns of float16
- * goes at 0.84 of a copy's speed on an H200 by columns of two, at 0.72 by spans; of int8 at 0.43
- * and 0.67. */
-static bool pays(const qn_fold_making *m, const span *s, const way *w)
-{
-    int64_t bytes = PACK_BYTES;
-    for (size_t k = 0; k < m->inputs; k++) {
-        if (s->dense[k]) {
-            bytes = QN_MIN(bytes, (int64_t)w->lanes * m->operands[k].item_size);
-        }
-    }
-    const int64_t otherwise = bytes_at_once(m, s);
-    bool aligned = true;
-    for (size_t k = 0; k < m->inputs; k++) {
-        aligned &= !s->dense[k] || m->fold->form.access[k] == QN_ACCESS_VECTOR;
-    }
-    if (m->rules->chooses && aligned && s->across > QN_FOLD_BLOCK && otherwise >= CHOICE_BYTES) {
-        return false;
-    }
-    return bytes >= 2 * otherwise || (bytes >= otherwise && leaves_idle(m->fold));
-}
-
-/* True where columns do as well, since each block has few bytes: it begins and ends about as long
- * as it reads. On an H200, of a copy's speed, lines summed by spans and by columns: (n, 480, 36)
- * int8 0.31 and 0.66, float16 0.73 and 0.86; (n, 480, 100) int8 0.52 and 0.68, float16 0.91 and
- * 0.86; (n, 2000, 12) int8 0.34 and 0.71, float16 0.86 and 0.85. */
-static bool columns_do(const qn_fold_making *m, const span *s)
-{
-    const qn_fold *f = m->fold;
-    uint32_t bytes = 0;
-    for (size_t k = 0; k < m->inputs; k++) {
-        bytes = s->dense[k] ? QN_MAX(bytes, m->operands[k].item_size) : bytes;
-    }
-    const int64_t least = bytes == 1 && s->across < FEW_COLUMNS ? BYTES_OF_BYTES : LEAST_BYTES;
-    return f->form.columns && !f->form.split && f->form.lanes > 1 &&
-           f->length * s->across * bytes < least;
-}
-
 static void put_dim(qn_fold *to, const qn_fold *from, int at, int d, size_t count)
 {
     to->extent[at] = from->extent[d];
@@ -340,7 +231,8 @@ static void put_dim(qn_fold *to, const qn_fold *from, int at, int d, size_t coun
 }
 
 /* The dimension of lanes (`each`: elements from one to the next is 1) or of spans. */
-static void make_dim(const qn_fold_making *m, const span *s, int at, int64_t extent, int64_t each)
+static void make_dim(const qn_fold_making *m, const qn_span *s, int at, int64_t extent,
+                     int64_t each)
 {
     m->fold->extent[at] = extent;
     for (size_t k = 0; k < m->count; k++) {
@@ -350,19 +242,26 @@ static void make_dim(const qn_fold_making *m, const span *s, int at, int64_t ext
 }
 
 /* Lay the dimensions as the file's beginning says. */
-static void lay_dims(const qn_fold_making *m, const span *s, const way *w)
+static void lay_dims(const qn_fold_making *m, const qn_span *s, const qn_span_way *w)
 {
     qn_fold *f = m->fold;
     const qn_fold from = *f;
     int at = 0;
     for (int d = 0; d < from.form.kept; d++) {
-        if (!s->used[d]) {
-            put_dim(f, &from, at++, d, m->count);
+        const bool cut = s->part != 0 && d == s->inside[s->count - 1];
+        if (!s->used[d] || cut) {
+            put_dim(f, &from, at, d, m->count);
+            for (size_t k = 0; k < m->count && cut; k++) {
+                f->stride[k][at] *= s->part;
+            }
+            f->extent[at++] /= cut ? s->part : 1;
         }
     }
     f->form.outer = (uint8_t)at;
     for (int n = s->count - 1; n >= 0; n--) {
-        put_dim(f, &from, at++, s->inside[n], m->count);
+        put_dim(f, &from, at, s->inside[n], m->count);
+        f->extent[at] = n == s->count - 1 && s->part != 0 ? s->part : f->extent[at];
+        at++;
     }
     make_dim(m, s, at++, w->whole, 1);
     f->form.kept = (uint8_t)at;
@@ -378,7 +277,7 @@ static void lay_dims(const qn_fold_making *m, const span *s, const way *w)
 }
 
 /* Blocks that share an output, and spans of each. */
-static void choose_blocks(const qn_fold_making *m, const span *s, const way *w)
+static void choose_blocks(const qn_fold_making *m, const qn_span *s, const qn_span_way *w)
 {
     qn_fold *f = m->fold;
     const int64_t groups = qn_over(w->whole / w->lanes, w->beside);
@@ -392,7 +291,7 @@ static void choose_blocks(const qn_fold_making *m, const span *s, const way *w)
     f->form.split = f->splits > 1;
 }
 
-static void lay(const qn_fold_making *m, const span *s, const way *w)
+static void lay(const qn_fold_making *m, const qn_span *s, const qn_span_way *w)
 {
     qn_fold *f = m->fold;
     const int64_t lines = f->length / (s->elements / s->across);
@@ -430,17 +329,17 @@ static bool may_take(const qn_fold_making *m)
     return f->form.kept > 0 && f->form.reduced > 0 && f->outputs > 0 && f->length > 0 &&
            !r->ordered && !r->positions && r->in_turns && r->pack_bytes == QN_ACCESS_BYTES &&
            !(r->exact && r->setting.workers != 0) &&
-           f->form.kept + f->form.reduced + 2 <= QUERN_MAX_NDIM;
+           f->form.kept + f->form.reduced + 3 <= QUERN_MAX_NDIM;
 }
 
 void qn_fold_take_spans(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
-    span s;
-    way w;
+    qn_span s;
+    qn_span_way w;
     if (!may_take(m) || !find_span(m, &s) ||
         (m->rules->counted && (f->form.reordered || !is_in_order(m, &s))) || !find_way(m, &s, &w) ||
-        !pays(m, &s, &w) || columns_do(m, &s) || phases_do(m, &s, &w)) {
+        !qn_span_pays(m, &s, &w)) {
         return;
     }
     const int64_t outputs = f->outputs / s.across, lines = f->length / (s.elements / s.across);

@@ -248,6 +248,33 @@ Test(drawn_reductions, spans_of_more_outputs_than_threads)
     check_rows(257, DRAWN / 8);
 }
 
+/* Outputs that are too many for a span, of a few elements side by side each: spans have a part of
+ * them. Their number is a multiple of few or many, or of none. */
+Test(drawn_reductions, spans_of_parts)
+{
+    quern_kernel *k;
+    const quern_reduction_options o = {.size = sizeof o, .reduce_type = "long long"};
+    OK(quern_reduction(&k, engine, "T x", "int64 y", "(long long)x * (_J * 3 + 4)", "a + b",
+                       "y = a", NULL, &o));
+    static const quern_dtype dtypes[] = {QUERN_UINT8, QUERN_UINT16, QUERN_FLOAT32};
+    int found = 0;
+    state = 16;
+    for (int n = 0; n < drawn(DRAWN); n++) {
+        static const int64_t multiples[] = {1, 4, 16, 64};
+        const int64_t of = multiples[n / 3 % 4], run = draw(2, n % 2 ? 8 : 60);
+        const int64_t outputs = of * draw(4000 / run / of + 1, 9000 / run / of + 1);
+        const layout l = {.extent = {draw(20, 40), outputs, 1, run},
+                          .offset = draw(0, 3) == 0 ? draw(0, 9) : 0,
+                          .step = draw(1, 2),
+                          .gap = draw(0, 3) == 0 ? 16 * draw(1, 3) : 0,
+                          .reduced = 9};
+        found += check(k, dtypes[n % 3], &l, words[SPANS]);
+    }
+    cr_assert(found >= (drawn_part() > 1 ? 1 : DRAWN / 4) || !whole_is_soft(), "%d of %d", found,
+              drawn(DRAWN));
+    quern_kernel_release(k);
+}
+
 Test(drawn_reductions, apart_of_bytes)
 {
     state = 5;
