@@ -22,7 +22,7 @@
 /* ---- a part of a dimension ------------------------------------------------------------------ */
 
 /* Bytes of an element of the narrowest input that a span goes along. */
-static int64_t narrowest(const qn_fold_making *m, const qn_span *s)
+static int64_t narrowest(const qn_fold_making *m, const qn_fold_span *s)
 {
     int64_t item = QN_SPAN_PACK;
     for (size_t k = 0; k < m->inputs; k++) {
@@ -31,7 +31,7 @@ static int64_t narrowest(const qn_fold_making *m, const qn_span *s)
     return item;
 }
 
-bool qn_span_is_long(const qn_fold_making *m, const qn_span *s, int64_t extent)
+bool qn_fold_span_is_long(const qn_fold_making *m, const qn_fold_span *s, int64_t extent)
 {
     const int64_t outputs = s->across * extent;
     return s->run > 1 && (outputs > QN_SPAN_OUTPUTS ||
@@ -39,7 +39,7 @@ bool qn_span_is_long(const qn_fold_making *m, const qn_span *s, int64_t extent)
 }
 
 /* With packs of so many bytes. */
-static int64_t part_of_packs(const qn_fold_making *m, const qn_span *s, int64_t extent,
+static int64_t part_of_packs(const qn_fold_making *m, const qn_fold_span *s, int64_t extent,
                              int64_t pack)
 {
     int64_t best = 0, most = 0;
@@ -55,7 +55,7 @@ static int64_t part_of_packs(const qn_fold_making *m, const qn_span *s, int64_t 
     return most * 4 >= QN_FOLD_BLOCK * 3 ? best : 0;
 }
 
-int64_t qn_span_part(const qn_fold_making *m, const qn_span *s, int64_t extent)
+int64_t qn_fold_span_part(const qn_fold_making *m, const qn_fold_span *s, int64_t extent)
 {
     int64_t part = 0;
     for (int64_t pack = QN_SPAN_PACK; part == 0 && pack >= LEAST_PACK; pack /= 2) {
@@ -68,7 +68,7 @@ int64_t qn_span_part(const qn_fold_making *m, const qn_span *s, int64_t extent)
 
 /* Bytes of an input that the plan as it is reads at once, and of which no sector is shared with
  * other outputs' threads. Wide rows of wide elements are read by whole warps. */
-static int64_t bytes_at_once(const qn_fold_making *m, const qn_span *s)
+static int64_t bytes_at_once(const qn_fold_making *m, const qn_fold_span *s)
 {
     const qn_fold_form *f = &m->fold->form;
     int64_t least = QN_SPAN_PACK;
@@ -104,7 +104,7 @@ static bool leaves_idle(const qn_fold *f)
  * block has a pack less of columns than threads, and all have as many. On an H200, of a copy's
  * speed, sums of float16 by spans and by phases: 333 columns 0.93 and 0.90, 350 0.90 and 0.92, 383
  * 0.90 and 0.94; the least of int8: 383 columns 0.83 and 0.77. */
-static bool phases_do(const qn_fold_making *m, const qn_span *s, const qn_span_way *w)
+static bool phases_do(const qn_fold_making *m, const qn_fold_span *s, const qn_fold_span_way *w)
 {
     const int64_t all = QN_FOLD_BLOCK - w->lanes + 1;
     const int64_t columns = qn_over(s->across, all) * all;
@@ -120,7 +120,7 @@ static bool phases_do(const qn_fold_making *m, const qn_span *s, const qn_span_w
  * 0.72 and 1.03, by boxes and by spans the least along 0 and 2 of (n, 4096, 4) bool 0.31 and 0.87.
  * Choices: argmax of 290 columns of float16 goes at 0.84 of a copy's speed on an H200 by columns of
  * two, at 0.72 by spans; of int8 at 0.43 and 0.67. */
-static bool reads_more(const qn_fold_making *m, const qn_span *s, const qn_span_way *w)
+static bool reads_more(const qn_fold_making *m, const qn_fold_span *s, const qn_fold_span_way *w)
 {
     int64_t bytes = QN_SPAN_PACK;
     for (size_t k = 0; k < m->inputs; k++) {
@@ -146,7 +146,7 @@ static bool reads_more(const qn_fold_making *m, const qn_span *s, const qn_span_
  * as it reads. On an H200, of a copy's speed, lines summed by spans and by columns: (n, 480, 36)
  * int8 0.31 and 0.66, float16 0.73 and 0.86; (n, 480, 100) int8 0.52 and 0.68, float16 0.91 and
  * 0.86; (n, 2000, 12) int8 0.34 and 0.71, float16 0.86 and 0.85. */
-static bool columns_do(const qn_fold_making *m, const qn_span *s)
+static bool columns_do(const qn_fold_making *m, const qn_fold_span *s)
 {
     const qn_fold *f = m->fold;
     uint32_t bytes = 0;
@@ -158,7 +158,7 @@ static bool columns_do(const qn_fold_making *m, const qn_span *s)
            f->length * s->across * bytes < least;
 }
 
-bool qn_span_pays(const qn_fold_making *m, const qn_span *s, const qn_span_way *w)
+bool qn_fold_span_pays(const qn_fold_making *m, const qn_fold_span *s, const qn_fold_span_way *w)
 {
     return reads_more(m, s, w) && !columns_do(m, s) && !phases_do(m, s, w);
 }

@@ -27,14 +27,14 @@
 #define COUNTERS       8192   /* outputs outside of spans that blocks share */
 
 /* True when input `k` is the same along dimension `d`, or goes on there after `before` elements. */
-static bool goes_on(const qn_fold_making *m, const qn_span *s, size_t k, int d, int64_t before)
+static bool goes_on(const qn_fold_making *m, const qn_fold_span *s, size_t k, int d, int64_t before)
 {
     const int64_t stride = m->fold->stride[k][d];
     return s->dense[k] ? stride == before * m->operands[k].item_size : stride == 0;
 }
 
 /* The dimension, of the kept or of the reduced ones, along which all inputs go on; or -1. */
-static int next_dim(const qn_fold_making *m, const qn_span *s, bool reduced, int64_t before)
+static int next_dim(const qn_fold_making *m, const qn_fold_span *s, bool reduced, int64_t before)
 {
     const qn_fold *f = m->fold;
     const int first = reduced ? f->form.kept : 0;
@@ -52,7 +52,7 @@ static int next_dim(const qn_fold_making *m, const qn_span *s, bool reduced, int
 }
 
 /* Inputs are dense, or the same along a span. */
-static bool sort_inputs(const qn_fold_making *m, qn_span *s)
+static bool sort_inputs(const qn_fold_making *m, qn_fold_span *s)
 {
     const qn_fold *f = m->fold;
     bool any = false;
@@ -69,10 +69,10 @@ static bool sort_inputs(const qn_fold_making *m, qn_span *s)
     return any;
 }
 
-static bool find_span(const qn_fold_making *m, qn_span *s)
+static bool find_span(const qn_fold_making *m, qn_fold_span *s)
 {
     const qn_fold *f = m->fold;
-    *s = (qn_span){.across = 1, .run = 1};
+    *s = (qn_fold_span){.across = 1, .run = 1};
     if (!sort_inputs(m, s)) {
         return false;
     }
@@ -84,8 +84,8 @@ static bool find_span(const qn_fold_making *m, qn_span *s)
     for (int d; (d = next_dim(m, s, false, s->across * s->run)) >= 0;) {
         s->used[d] = true;
         s->inside[s->count++] = d;
-        if (qn_span_is_long(m, s, f->extent[d])) {
-            s->part = qn_span_part(m, s, f->extent[d]);
+        if (qn_fold_span_is_long(m, s, f->extent[d])) {
+            s->part = qn_fold_span_part(m, s, f->extent[d]);
             s->across *= s->part;
             break;
         }
@@ -102,7 +102,7 @@ static bool find_span(const qn_fold_making *m, qn_span *s)
 
 /* Positions in C order: the run is the last of the reduced dimensions, and lines the last before.
  */
-static bool is_in_order(const qn_fold_making *m, const qn_span *s)
+static bool is_in_order(const qn_fold_making *m, const qn_fold_span *s)
 {
     int last = m->fold->form.kept + m->fold->form.reduced - 1;
     if (s->inner >= 0 && s->inner != last--) {
@@ -120,7 +120,8 @@ static int64_t off_by(const qn_fold_making *m, size_t k, uint64_t bytes, uint32_
 
 /* Whether packs of so many lanes are aligned: in all lines, or in each behind its first elements.
  * Those that are read together are off alike. */
-static bool choose_heads(const qn_fold_making *m, const qn_span *s, uint32_t lanes, bool *heads)
+static bool choose_heads(const qn_fold_making *m, const qn_fold_span *s, uint32_t lanes,
+                         bool *heads)
 {
     const qn_fold *f = m->fold;
     size_t first = 0;
@@ -176,7 +177,7 @@ static double busy_threads(int64_t packs, int64_t groups)
 /* Packs of a span that a block has, and the span's elements; 0 where the values of one block would
  * not have room, or not all outputs would be in each. More blocks than must share a span where each
  * then has an eighth more threads at work: a block of 256 has no second thread for each of 133. */
-static int64_t choose_packs(const qn_fold_making *m, const qn_span *s, uint32_t lanes,
+static int64_t choose_packs(const qn_fold_making *m, const qn_fold_span *s, uint32_t lanes,
                             int64_t *whole)
 {
     const int64_t period = s->across * s->run;
@@ -199,14 +200,14 @@ static int64_t choose_packs(const qn_fold_making *m, const qn_span *s, uint32_t 
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-static bool find_way(const qn_fold_making *m, const qn_span *s, qn_span_way *w)
+static bool find_way(const qn_fold_making *m, const qn_fold_span *s, qn_fold_span_way *w)
 {
     uint32_t lanes = qn_pack_lanes(m->operands, m->inputs, m->rules->pack_bytes);
     if (qn_fold_is_costly(m->rules) && !m->rules->paired) {
         lanes = QN_MIN(lanes, COSTLY_LANES);
     }
     for (; lanes > 1; lanes /= 2) {
-        *w = (qn_span_way){.lanes = lanes};
+        *w = (qn_fold_span_way){.lanes = lanes};
         if (!choose_heads(m, s, lanes, &w->heads)) {
             continue;
         }
@@ -231,7 +232,7 @@ static void put_dim(qn_fold *to, const qn_fold *from, int at, int d, size_t coun
 }
 
 /* The dimension of lanes (`each`: elements from one to the next is 1) or of spans. */
-static void make_dim(const qn_fold_making *m, const qn_span *s, int at, int64_t extent,
+static void make_dim(const qn_fold_making *m, const qn_fold_span *s, int at, int64_t extent,
                      int64_t each)
 {
     m->fold->extent[at] = extent;
@@ -242,7 +243,7 @@ static void make_dim(const qn_fold_making *m, const qn_span *s, int at, int64_t 
 }
 
 /* Lay the dimensions as the file's beginning says. */
-static void lay_dims(const qn_fold_making *m, const qn_span *s, const qn_span_way *w)
+static void lay_dims(const qn_fold_making *m, const qn_fold_span *s, const qn_fold_span_way *w)
 {
     qn_fold *f = m->fold;
     const qn_fold from = *f;
@@ -277,7 +278,7 @@ static void lay_dims(const qn_fold_making *m, const qn_span *s, const qn_span_wa
 }
 
 /* Blocks that share an output, and spans of each. */
-static void choose_blocks(const qn_fold_making *m, const qn_span *s, const qn_span_way *w)
+static void choose_blocks(const qn_fold_making *m, const qn_fold_span *s, const qn_fold_span_way *w)
 {
     qn_fold *f = m->fold;
     const int64_t groups = qn_over(w->whole / w->lanes, w->beside);
@@ -291,7 +292,7 @@ static void choose_blocks(const qn_fold_making *m, const qn_span *s, const qn_sp
     f->form.split = f->splits > 1;
 }
 
-static void lay(const qn_fold_making *m, const qn_span *s, const qn_span_way *w)
+static void lay(const qn_fold_making *m, const qn_fold_span *s, const qn_fold_span_way *w)
 {
     qn_fold *f = m->fold;
     const int64_t lines = f->length / (s->elements / s->across);
@@ -335,11 +336,11 @@ static bool may_take(const qn_fold_making *m)
 void qn_fold_take_spans(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
-    qn_span s;
-    qn_span_way w;
+    qn_fold_span s;
+    qn_fold_span_way w;
     if (!may_take(m) || !find_span(m, &s) ||
         (m->rules->counted && (f->form.reordered || !is_in_order(m, &s))) || !find_way(m, &s, &w) ||
-        !qn_span_pays(m, &s, &w)) {
+        !qn_fold_span_pays(m, &s, &w)) {
         return;
     }
     const int64_t outputs = f->outputs / s.across, lines = f->length / (s.elements / s.across);
