@@ -100,8 +100,7 @@ static bool find_span(const qn_fold_making *m, qn_fold_span *s)
     return s->count > 0 && s->across > 1 && s->across <= QN_SPAN_OUTPUTS;
 }
 
-/* Positions in C order: the run is the last of the reduced dimensions, and lines the last before.
- */
+/* Positions in C order: the last of the reduced dimensions is the run, the one before it lines. */
 static bool is_in_order(const qn_fold_making *m, const qn_fold_span *s)
 {
     int last = m->fold->form.kept + m->fold->form.reduced - 1;
