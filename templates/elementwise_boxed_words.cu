@@ -2,7 +2,7 @@
 HOLE_includes
 HOLE_types
 HOLE_preamble
-extern "C" __global__ void __launch_bounds__(256, QUERN_BLOCKS(4)) HOLE_name(HOLE_parameters)
+extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_parameters)
 {
 #include "elementwise_texts.inc"
     // Shared memory has what a box has of the inputs that lie otherwise than the output.

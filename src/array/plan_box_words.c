@@ -9,7 +9,8 @@
 #include "array/plan_boxing.h"
 
 #define BLOCK         256   /* threads */
-#define MOST_BYTES    16384 /* of the inputs that go through shared memory, for a box */
+#define MOST_BYTES    32768 /* of the inputs that go through shared memory, for a box */
+#define BATCH_BYTES   16384 /* the same of several arrays: more code takes longer to compile */
 #define MOST_ELEMENTS 12288 /* of a box: 48 a thread, whose places wait in registers */
 #define MOST_TURNS    16    /* packs of a thread, of which each repeats the code */
 #define MOST_BESIDE   64    /* bytes of other inputs that a thread has under way */
@@ -28,8 +29,8 @@
 #define MANY_TILES    3    /* of which the last is a small part */
 #define FEW           1024 /* elements of a box, for which its threads wait as long as they work */
 #define NARROW        0.9  /* of the speed, with words of 8 bytes */
-#define RAGGED        0.95 /* and with rows of an input that end within a sector */
-#define BETTER_PART   1.05 /* times as good as a larger part */
+#define RAGGED        12   /* bytes that a row of an input is longer by which ends in a sector */
+#define BETTER_PART   1.02 /* times as good as a larger part */
 
 typedef struct words {
     const qn_plan *plan;
@@ -216,14 +217,14 @@ static double filled(words *w, int64_t count)
     return w->plan->count / box_elements(w) < MANY ? part / 2 : part;
 }
 
-/* As many small arrays as threads are busy with. */
+/* As many small arrays as threads are busy with; `most`: elements of several. */
 static bool choose_batch(words *w, int64_t most)
 {
     int64_t best = 0;
     double part = 0;
     w->split = w->first - 1;
-    for (int64_t count = QN_MIN(most / w->elements, w->plan->extent[w->split]); count > 0;
-         count--) {
+    const int64_t fit = QN_MAX(most / w->elements, INT64_C(1));
+    for (int64_t count = QN_MIN(fit, w->plan->extent[w->split]); count > 0; count--) {
         const double own = filled(w, count);
         if (own > part * BETTER_PART) {
             part = own;
@@ -248,8 +249,8 @@ static double worth(words *w, int64_t count)
         }
         part *= w->word[k] == QN_ACCESS_BYTES ? 1 : NARROW;
         if (row % QN_SECTOR_BYTES != 0) {
-            part *=
-                w->operands[k].output ? (double)row / (double)(row + 2 * QN_SECTOR_BYTES) : RAGGED;
+            const int64_t more = w->operands[k].output ? 2 * QN_SECTOR_BYTES : RAGGED;
+            part *= (double)row / (double)(row + more);
         }
     }
     return part;
@@ -286,7 +287,8 @@ static bool choose(words *w)
         item += w->turned[k] ? w->operands[k].item_size : 0;
         halves &= w->operands[k].item_size == HALF;
     }
-    const int64_t most = QN_MIN((int64_t)MOST_ELEMENTS, MOST_BYTES / QN_MAX(item, INT64_C(1)));
+    item = QN_MAX(item, INT64_C(1));
+    const int64_t most = QN_MIN((int64_t)MOST_ELEMENTS, MOST_BYTES / item);
     for (int d = 0; d < w->ndim; d++) {
         w->extent[d] = d < w->first ? 1 : w->plan->extent[d];
     }
@@ -294,7 +296,7 @@ static bool choose(words *w)
         return false; /* in runs 196 x 64 float16 go at 0.86 of a copy's speed on an H200, so at
                          0.74 */
     }
-    return w->elements <= most ? choose_batch(w, most) : choose_part(w, most);
+    return (w->elements <= most && choose_batch(w, BATCH_BYTES / item)) || choose_part(w, most);
 }
 
 /* ---- where shared memory has elements ------------------------------------------------------- */

@@ -12,13 +12,10 @@
 #include <elf.h>
 #include <string.h>
 
-#define MARK       "QUERN_BLOCKS("
-#define MOST_FEWER 2 /* blocks */
-#define LEAST_BYTES                                                                                \
-    16 /* of a thread: with less in memory, fewer blocks cost more than they save                  \
-        */
-#define MOST_REGISTERS                                                                             \
-    127 /* with which a processor holds two blocks, and fewer are not asked for */
+#define MARK           "QUERN_BLOCKS("
+#define MOST_FEWER     2   /* blocks */
+#define LEAST_BYTES    16  /* of a thread, in memory: fewer blocks cost more than less of it does */
+#define MOST_REGISTERS 127 /* with which a processor holds two blocks: fewer are not asked for */
 
 /* The section with what a cubin's kernels need: records of 4 bytes, and of those in this format of
  * 8 more, a symbol and a number. Format and attributes as `cuobjdump -elf` prints them. */

@@ -9,6 +9,7 @@
 // in this order
 #include "freight.cuh"
 
+#define HOLE_bounds 256, 4
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
     constexpr int _quern_turns = 3, _quern_lanes = 4, lines = 64, columns = 48;

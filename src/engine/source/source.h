@@ -303,8 +303,10 @@ void qn_source_runs_place(qn_text *out, const qn_call *call);
 
 /* ---- source_boxed_words.c -------------------------------------------------------------------- */
 
-/** Shared memory; where a thread's words and packs lie in a box; where a box lies; its words read;
- * packs of the other operands read; words put into shared memory; the operation. */
+/** Threads and blocks, as __launch_bounds__ has them; shared memory; where a thread's words and
+ * packs lie in a box; where a box lies; its words read; packs of the other operands read; words put
+ * into shared memory; the operation. */
+void qn_source_words_bounds(qn_text *out, const qn_call *call);
 void qn_source_words_shared(qn_text *out, const qn_call *call);
 void qn_source_words_place(qn_text *out, const qn_call *call);
 void qn_source_words_given(qn_text *out, const qn_call *call);

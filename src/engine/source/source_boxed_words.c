@@ -8,6 +8,10 @@
  */
 #include "engine/source/source.h"
 
+#define BYTES_HELD 256 /* of words, by as many threads as a processor has blocks */
+#define MOST_HELD  4u  /* blocks */
+#define LEAST_HELD 2u
+
 static bool goes(const qn_call *call, uint32_t k)
 {
     return call->plan.form.access[k] == QN_ACCESS_TILED;
@@ -61,6 +65,19 @@ static void note_last(qn_text *out, const qn_call *call, const char *bits, uint3
     } else {
         qn_text_puts(out, " |= 1u << _quern_turn;\n");
     }
+}
+
+/* The words of a box, which are under way while the one before is worked on, wait in registers: as
+ * many blocks as a processor has room for then. */
+void qn_source_words_bounds(qn_text *out, const qn_call *call)
+{
+    uint32_t bytes = 0;
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        const qn_box_way *w = &call->plan.form.way[k];
+        bytes += goes(call, k) ? (uint32_t)w->word * w->moves : 0;
+    }
+    const uint32_t blocks = BYTES_HELD / QN_MAX(bytes, 1u);
+    qn_text_printf(out, "256, QUERN_BLOCKS(%u)", QN_MAX(QN_MIN(blocks, MOST_HELD), LEAST_HELD));
 }
 
 void qn_source_words_shared(qn_text *out, const qn_call *call)

@@ -107,6 +107,7 @@ static void operation_hole(qn_text *out, const qn_call *call)
     X(OPERANDS, operands)                                                                          \
     X(OPERATION, operation)                                                                        \
     X(FORM, form)                                                                                  \
+    X(BOUNDS, bounds)                                                                              \
     X(SHARED, shared)                                                                              \
     X(ALIGNED, aligned)                                                                            \
     X(SINGLE, single)                                                                              \
@@ -246,6 +247,7 @@ static void run_holes(qn_text *texts, const qn_call *call)
 
 static void word_holes(qn_text *texts, const qn_call *call)
 {
+    qn_source_words_bounds(&texts[BOUNDS], call);
     qn_source_words_shared(&texts[SHARED], call);
     qn_source_words_place(&texts[PLACE], call);
     qn_source_words_given(&texts[ALIGNED], call);
