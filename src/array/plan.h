@@ -17,9 +17,10 @@
 #include <quern/array.h>
 #include <string.h>
 
-#define QN_ACCESS_BYTES 16                         /**< the widest access of a thread */
-#define QN_SECTOR_BYTES 32                         /**< that memory reads and writes at once */
-#define QN_LINE_BYTES   128                        /**< what one look-up of an access brings */
+#define QN_ACCESS_BYTES 16    /**< the widest access of a thread */
+#define QN_SECTOR_BYTES 32    /**< that memory reads and writes at once */
+#define QN_LINE_BYTES   128   /**< what one look-up of an access brings */
+#define QN_STATIC_BYTES 49152 /**< of shared memory, which every GPU gives a block */
 #define QN_ROWS         (QUERN_MAX_PARAMETERS + 1) /**< of strides: operands, positions */
 #define QN_BOX_DIMS     6                          /**< dimensions of a box */
 #define QN_BOX_CUTS     3                          /**< of these that have several boxes */

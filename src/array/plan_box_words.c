@@ -10,7 +10,8 @@
 
 #define BLOCK         256   /* threads */
 #define MOST_BYTES    32768 /* of the inputs that go through shared memory, for a box */
-#define BATCH_BYTES   16384 /* the same of several arrays: more code takes longer to compile */
+#define BATCH_BYTES   16384 /* the same where a box has several arrays: see choose_batch() */
+#define LEAST_SHIFT   5     /* gaps come after 2^5 bytes at least */
 #define MOST_ELEMENTS 12288 /* of a box: 48 a thread, whose places wait in registers */
 #define MOST_TURNS    16    /* packs of a thread, of which each repeats the code */
 #define MOST_BESIDE   64    /* bytes of other inputs that a thread has under way */
@@ -29,7 +30,7 @@
 #define MANY_TILES    3    /* of which the last is a small part */
 #define FEW           1024 /* elements of a box, for which its threads wait as long as they work */
 #define NARROW        0.9  /* of the speed, with words of 8 bytes */
-#define RAGGED        12   /* bytes that a row of an input is longer by which ends in a sector */
+#define RAGGED        12   /* bytes more that rows of an input cost if they end within a sector */
 #define BETTER_PART   1.02 /* times as good as a larger part */
 
 typedef struct words {
@@ -156,12 +157,19 @@ static bool is_held(const words *w, size_t k)
     return w->repeated[k] && w->extent[w->split] > 1 && w->plan->stride[k][w->split] != 0;
 }
 
-/* All operands go by words, and no thread has too many. */
+/* Shared memory for words of so many bytes, with all gaps that choose_gaps() may want. */
+static int64_t room_of(int64_t bytes, int64_t item)
+{
+    const int64_t gaps = (bytes >> LEAST_SHIFT) + (bytes >> (LEAST_SHIFT + 5));
+    return bytes + gaps * QN_MAX(item, (int64_t)BANK);
+}
+
+/* All operands go by words, no thread has too many, and shared memory has room. */
 static bool fits(words *w)
 {
     const int64_t elements = box_elements(w);
     const int64_t item = w->operands[w->output].item_size;
-    int64_t lanes = word_of(w, w->output) / item, bytes = 0, beside = 0;
+    int64_t lanes = word_of(w, w->output) / item, bytes = 0, room = 0, beside = 0;
     for (size_t k = 0; k < w->operand_count; k++) {
         const int64_t apart = w->plan->stride[k][w->split], count = w->extent[w->split];
         if (count > 1 && ((w->turned[k] && apart <= 0) || qn_magnitude(apart) >= NEAR / count)) {
@@ -179,6 +187,7 @@ static bool fits(words *w)
         if (w->turned[k]) {
             bytes += elements * own;
             w->moves[k] = (uint8_t)qn_over(elements * own, word * BLOCK);
+            room += room_of(w->moves[k] * word * BLOCK, own);
         } else if (w->repeated[k]) {
             while (is_held(w, k) && w->elements % lanes != 0) {
                 lanes /= 2;
@@ -202,7 +211,8 @@ static bool fits(words *w)
     w->turns = (int)qn_over(elements, lanes * BLOCK);
     return lanes * item >= LEAST_WORD && (part == 0 || w->elements % lanes == 0) &&
            w->turns <= MOST_TURNS && w->turns * lanes * BLOCK <= MOST_ELEMENTS &&
-           bytes <= MOST_BYTES && w->turns * lanes * beside <= MOST_BESIDE;
+           bytes <= MOST_BYTES && room <= QN_STATIC_BYTES &&
+           w->turns * lanes * beside <= MOST_BESIDE;
 }
 
 /* Elements of a box of `count` along the split dimension, of those for which threads have room;
@@ -217,7 +227,8 @@ static double filled(words *w, int64_t count)
     return w->plan->count / box_elements(w) < MANY ? part / 2 : part;
 }
 
-/* As many small arrays as threads are busy with; `most`: elements of several. */
+/* As many small arrays as threads are busy with: of `most` elements together, or one. Larger boxes
+ * of several gain 1 % on an H200, of halves 3 %, for twice the code. */
 static bool choose_batch(words *w, int64_t most)
 {
     int64_t best = 0;
@@ -293,8 +304,8 @@ static bool choose(words *w)
         w->extent[d] = d < w->first ? 1 : w->plan->extent[d];
     }
     if (w->elements > most && halves && qn_plan_box_runs(w->operands, w->operand_count)) {
-        return false; /* in runs 196 x 64 float16 go at 0.86 of a copy's speed on an H200, so at
-                         0.74 */
+        return false; /* in runs 196 x 64 float16 go at 0.86 of a copy's speed on an H200, in parts
+                         of 16 KB at 0.74 */
     }
     return (w->elements <= most && choose_batch(w, BATCH_BYTES / item)) || choose_part(w, most);
 }
@@ -343,7 +354,7 @@ static int conflicts(const qn_plan *p, size_t k, int64_t item, int shift)
 /* Gaps with which threads meet least. */
 static void choose_gaps(qn_plan *p, const words *w)
 {
-    static const uint8_t shifts[] = {7, 5};
+    static const uint8_t shifts[] = {7, LEAST_SHIFT};
     int least = INT32_MAX;
     for (size_t s = 0; s < sizeof shifts; s++) {
         int met = 0;

@@ -13,7 +13,6 @@
  */
 #include "array/plan.h"
 
-#define SHARED_BYTES 49152 /* static shared memory that every GPU gives a block */
 #define WORD         4
 #define ENOUGH       135 /* percent of the bytes, which tiles that begin with sectors may take */
 #define MANY_ALONG   4 /* tiles of packs along a dimension, of which those at the sides are slow */
@@ -48,7 +47,7 @@ typedef struct tiling {
 static int choose_side(const tiling *t, int most)
 {
     for (int side = most; side >= 32; side /= 2) {
-        if (t->bytes * (uint64_t)(side + t->slack) * (uint64_t)(side + 4) <= SHARED_BYTES) {
+        if (t->bytes * (uint64_t)(side + t->slack) * (uint64_t)(side + 4) <= QN_STATIC_BYTES) {
             return side;
         }
     }

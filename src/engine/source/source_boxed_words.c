@@ -7,10 +7,11 @@
  * the other operands lie; `_quern_baseK` is where a box begins.
  */
 #include "engine/source/source.h"
+#include "engine/source/source_folds.h"
 
-#define BYTES_HELD 256 /* of words, by as many threads as a processor has blocks */
-#define MOST_HELD  4u  /* blocks */
-#define LEAST_HELD 2u
+#define WORDS_BYTES  256 /* under way together of a thread of each block that a processor holds */
+#define MOST_BLOCKS  4
+#define LEAST_BLOCKS 2
 
 static bool goes(const qn_call *call, uint32_t k)
 {
@@ -67,17 +68,17 @@ static void note_last(qn_text *out, const qn_call *call, const char *bits, uint3
     }
 }
 
-/* The words of a box, which are under way while the one before is worked on, wait in registers: as
- * many blocks as a processor has room for then. */
+/* Words that are under way wait in registers: the more of them a thread has, the fewer blocks a
+ * processor has room for. */
 void qn_source_words_bounds(qn_text *out, const qn_call *call)
 {
-    uint32_t bytes = 0;
+    int bytes = 0;
     for (uint32_t k = 0; k < call->operand_count; k++) {
         const qn_box_way *w = &call->plan.form.way[k];
-        bytes += goes(call, k) ? (uint32_t)w->word * w->moves : 0;
+        bytes += goes(call, k) ? w->word * w->moves : 0;
     }
-    const uint32_t blocks = BYTES_HELD / QN_MAX(bytes, 1u);
-    qn_text_printf(out, "256, QUERN_BLOCKS(%u)", QN_MAX(QN_MIN(blocks, MOST_HELD), LEAST_HELD));
+    qn_source_bounds(out,
+                     QN_MAX(QN_MIN(WORDS_BYTES / QN_MAX(bytes, 1), MOST_BLOCKS), LEAST_BLOCKS));
 }
 
 void qn_source_words_shared(qn_text *out, const qn_call *call)

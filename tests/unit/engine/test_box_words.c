@@ -7,6 +7,7 @@
  * are compared with a loop on the host, and what lies beside the output with what it was.
  */
 #include "numbered.h"
+#include <math.h>
 
 TestSuite(box_words, .init = whole_open, .fini = whole_close);
 
@@ -177,6 +178,58 @@ Test(box_words, of_drawn_batches)
     cr_assert(seen.words > DRAWN / 5 && seen.words < DRAWN && seen.parts > 2 && seen.ends > 2,
               "%d, %d, %d", seen.words, seen.parts, seen.ends);
     quern_kernel_release(k);
+}
+
+/* Inputs that are each rounded up to words of all threads: shared memory has room for all of them.
+ */
+Test(box_words, of_many_inputs)
+{
+    enum { MOST = 8, IMAGES = 5, LEAST_BOX = 28 * 1024 };
+    static const quern_dtype dtypes[] = {QUERN_UINT8, QUERN_FLOAT32, QUERN_INT64};
+    static int64_t got[IMAGES * LEAST_BOX];
+    int by_words = 0;
+    for (int n = 2; n <= 3 * MOST; n++) {
+        const quern_dtype dtype = dtypes[n % 3];
+        const int inputs = 2 + n % (MOST - 1), size = (int)quern_dtype_size(dtype);
+        const int64_t rows = 32, columns = LEAST_BOX / (inputs * size * rows) / 8 * 8;
+        const int64_t all = rows * columns;
+        char text[16 * MOST] = "", sum[8 * MOST] = "y = 0";
+        quern_array *memory = numbered_memory(dtype, IMAGES * all), *x[MOST + 1];
+        for (int k = 0; k < inputs; k++) {
+            (void)snprintf(text + strlen(text), 16, "%sT x%d", k ? ", " : "", k);
+            (void)snprintf(sum + strlen(sum), 8, " + x%d", k);
+            OK(quern_array_wrap(&x[k], engine, dtype, SHAPE(IMAGES, rows, columns),
+                                (const int64_t[]){size * all, size, size * rows},
+                                quern_array_pointer(memory), NULL, NULL));
+        }
+        OK(quern_array_new(&x[inputs], engine, dtype, SHAPE(IMAGES, rows, columns)));
+        quern_kernel *kernel = kernel_of(text, "T y", sum);
+        quern_value values[MOST + 1];
+        for (int k = 0; k <= inputs; k++) {
+            values[k] = quern_value_array(x[k]);
+        }
+        quern_explanation *e;
+        OK(quern_explain(&e, kernel, values, (size_t)inputs + 1, NULL));
+        if (strstr(e->plan, "by words")) {
+            by_words++;
+            cr_assert_leq(e->shared_bytes, 48 * 1024, "%d inputs: %s", inputs, e->plan);
+        }
+        quern_explanation_release(e);
+        OK(quern_call_n(kernel, values, (size_t)inputs + 1, NULL));
+        OK(quern_array_read(x[inputs], got, (size_t)(IMAGES * all * size)));
+        for (int64_t at = 0; at < IMAGES * all; at++) {
+            const int64_t place = at / all * all + at % columns * rows + at % all / columns;
+            const double want = numbered(place) * inputs;
+            cr_assert_eq(element(got, dtype, at), dtype == QUERN_UINT8 ? fmod(want, 256) : want,
+                         "%ld of %d inputs", (long)at, inputs);
+        }
+        for (int k = 0; k <= inputs; k++) {
+            quern_array_release(x[k]);
+        }
+        quern_array_release(memory);
+        quern_kernel_release(kernel);
+    }
+    cr_assert_geq(by_words, MOST, "%d", by_words);
 }
 
 /* Wide outputs that packs of one element fit alone, many for each thread; or images so far from
